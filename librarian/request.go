@@ -1,0 +1,99 @@
+package librarian
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"time"
+)
+
+// GhostLogin is how GitHub shows a deleted account. A payload's null user becomes a [Principal] of this login with id 0,
+// which matches no allow-list and has no permission.
+const GhostLogin = "ghost"
+
+// Principal is who asks, by user id; the login is for people.
+type Principal struct {
+	ID    int64  `json:"id"`
+	Login string `json:"login"`
+	Bot   bool   `json:"bot,omitempty"`
+	Local bool   `json:"local,omitempty"` // the person at the terminal; never set by handlers
+}
+
+// PlaceKind is the kind of thread a question was asked in.
+type PlaceKind string
+
+// The places a question can come from. Each names the object the answer goes to.
+const (
+	PlaceIssue    PlaceKind = "issue"
+	PlacePull     PlaceKind = "pull_request"
+	PlaceReview   PlaceKind = "review_comment"
+	PlaceTerminal PlaceKind = "terminal"
+)
+
+// TriggerKind is the kind of object that carries the question.
+type TriggerKind string
+
+// What can carry a question. Together with the object's id it says what to react to.
+const (
+	TriggerIssueBody    TriggerKind = "issue"
+	TriggerIssueComment TriggerKind = "issue_comment"
+	TriggerTerminal     TriggerKind = "terminal"
+)
+
+// Place is where a question was asked and, with it, the only place the answer can go. It is fixed when the request is made;
+// nothing later in a run may change it.
+type Place struct {
+	Kind         PlaceKind   `json:"kind"`
+	Repo         RepoID      `json:"repo,omitempty"`
+	RepoName     RepoName    `json:"repo_name"`
+	Visibility   Visibility  `json:"visibility,omitempty"` // as the delivery said; checked anew before it matters
+	Host         string      `json:"host,omitempty"`
+	Installation int64       `json:"installation,omitempty"`
+	Number       int         `json:"number,omitempty"` // of the issue or pull request
+	Title        string      `json:"title,omitempty"`  // of the thread, at the time of asking
+	Trigger      TriggerKind `json:"trigger"`
+	TriggerID    int64       `json:"trigger_id,omitempty"` // id of the comment, or of the issue
+}
+
+// RequestKind says how a request is worked.
+type RequestKind string
+
+// A question starts a research run; a command is answered by the host alone.
+const (
+	KindQuestion RequestKind = "question"
+	KindCommand  RequestKind = "command"
+)
+
+// Limits of a request.
+const (
+	MaxQuestion = 16_000 // characters of a question that reach the agent; the rest is cut with a note
+	MaxScope    = 20     // suggested repositories, and owners
+)
+
+// Request is one question, or one command, as it was asked.
+type Request struct {
+	Kind      RequestKind `json:"kind"`
+	Question  string      `json:"question"`          // for a command: its arguments
+	Command   string      `json:"command,omitempty"` // "help", "stop", …; for KindCommand
+	Quoted    string      `json:"quoted,omitempty"`  // text the asker quoted after the mention: context, not the question
+	Principal Principal   `json:"principal"`
+	Place     Place       `json:"place"`
+	Repos     []string    `json:"repos,omitempty"`  // where to start looking, never a permission; owner/name
+	Owners    []string    `json:"owners,omitempty"` // likewise
+	Continue  RunID       `json:"continue,omitempty"`
+	Model     string      `json:"model,omitempty"` // empty: the configured one
+	AskedAt   time.Time   `json:"asked_at"`
+}
+
+// Key is what makes two requests the same one: the repository, the kind and id of the object that asks, and its text.
+// A second delivery of the same comment has the same key; an edited comment has another.
+func (r Request) Key() string {
+	h := sha256.Sum256([]byte(string(r.Kind) + "\x00" + r.Command + "\x00" + r.Question + "\x00" + r.Quoted))
+	return fmt.Sprintf("%s/%s/%d/%s", r.Place.Repo, r.Place.Trigger, r.Place.TriggerID, hex.EncodeToString(h[:16]))
+}
+
+// Delivery is one webhook delivery: GitHub's id of it, and its event type.
+type Delivery struct {
+	ID    string // X-GitHub-Delivery
+	Event string // X-GitHub-Event
+}

@@ -1,0 +1,194 @@
+// Package tool says what a tool of the agent is: a name and a description for the model, an input schema made from a
+// struct, an effect, and a call. It owns the three outcomes that are kept apart: a [Result], a Result with IsError (the
+// model may try again, and the text says how), and a Go error (the run breaks). The tools themselves live in the
+// packages below it; which tools a run has is decided by whoever builds its [Catalog].
+package tool
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/google/jsonschema-go/jsonschema"
+)
+
+// ProvideResults is the name of the one tool that ends a run well.
+const ProvideResults = "provide_results"
+
+// Effect is what a tool does to the world.
+type Effect string
+
+// Every tool of a research run reads; the host alone writes. Finish is provide_results.
+const (
+	Read   Effect = "read"
+	Write  Effect = "write"
+	Finish Effect = "finish"
+)
+
+// Spec is what a model is told of a tool.
+type Spec struct {
+	Name        string          `json:"name"`
+	Description string          `json:"description"`
+	Schema      json.RawMessage `json:"schema"` // a JSON Schema object
+	Effect      Effect          `json:"effect"`
+}
+
+// Evidence is a range of lines of a file at a commit that a result really shows. Lines count from 1, inclusive; Start 0
+// says that the file was shown without lines.
+type Evidence struct {
+	Repo  string `json:"repo"` // a repository id
+	Name  string `json:"name"` // owner/name
+	SHA   string `json:"sha"`
+	Path  string `json:"path"`
+	Start int    `json:"start,omitempty"`
+	End   int    `json:"end,omitempty"`
+}
+
+// Result is what a call gave.
+type Result struct {
+	Text     string          // for the model
+	IsError  bool            // the call was refused or found nothing it could work on; Text says what to do instead
+	Subject  string          // for the trace; empty: what [Tool.Trace] said
+	Summary  string          // for the trace, without parentheses: "14 matches"
+	Evidence []Evidence      // what Text shows of files
+	Data     json.RawMessage // for programs (scout, pages); never sent to a provider
+	Done     bool            // an accepted provide_results
+}
+
+// Errorf makes a result with IsError whose text the model can act on.
+func Errorf(format string, args ...any) Result {
+	return Result{Text: fmt.Sprintf(format, args...), IsError: true}
+}
+
+// Tool is one instrument of the agent.
+type Tool interface {
+	Spec() Spec
+	// Trace gives the verb and the subject of a call's line in the trace; it must not fail on bad arguments.
+	Trace(args json.RawMessage) (verb, subject string)
+	Call(ctx context.Context, args json.RawMessage) (Result, error)
+}
+
+// Definition is a tool whose arguments are an A: a struct with json tags, and a jsonschema tag per field that describes it
+// with unit, default and limit.
+type Definition[A any] struct {
+	Name        string
+	Description string
+	Effect      Effect
+	Verb        string
+	Subject     func(A) string
+	Run         func(ctx context.Context, args A) (Result, error)
+	// Refine, when set, may tighten the schema made from A (enums, bounds).
+	Refine func(*jsonschema.Schema)
+}
+
+// New makes the tool. It panics where A cannot be described by a schema, which is a mistake in the program.
+func New[A any](d Definition[A]) Tool {
+	s, err := jsonschema.For[A](nil)
+	if err != nil {
+		panic(fmt.Sprintf("tool %s: %v", d.Name, err))
+	}
+	if d.Refine != nil {
+		d.Refine(s)
+	}
+	raw, err := json.Marshal(s)
+	if err != nil {
+		panic(fmt.Sprintf("tool %s: %v", d.Name, err))
+	}
+	return &defined[A]{d: d, schema: raw}
+}
+
+type defined[A any] struct {
+	d      Definition[A]
+	schema json.RawMessage
+}
+
+func (t *defined[A]) Spec() Spec {
+	return Spec{Name: t.d.Name, Description: t.d.Description, Schema: t.schema, Effect: t.d.Effect}
+}
+
+func (t *defined[A]) Trace(args json.RawMessage) (verb, subject string) {
+	var a A
+	if json.Unmarshal(args, &a) != nil || t.d.Subject == nil {
+		return t.d.Verb, ""
+	}
+	return t.d.Verb, t.d.Subject(a)
+}
+
+func (t *defined[A]) Call(ctx context.Context, args json.RawMessage) (Result, error) {
+	var a A
+	if err := Decode(args, &a); err != nil {
+		return Errorf("Invalid arguments for %s: %v. Expected: %s", t.d.Name, err, t.schema), nil
+	}
+	return t.d.Run(ctx, a)
+}
+
+// Decode reads a tool's arguments strictly: one JSON object, no unknown field. Its errors are fit for the model.
+func Decode(args json.RawMessage, into any) error {
+	if len(bytes.TrimSpace(args)) == 0 {
+		args = json.RawMessage("{}")
+	}
+	d := json.NewDecoder(bytes.NewReader(args))
+	d.DisallowUnknownFields()
+	if err := d.Decode(into); err != nil {
+		var wrong *json.UnmarshalTypeError
+		if errors.As(err, &wrong) {
+			return fmt.Errorf("%s must be %s, not %s", wrong.Field, wrong.Type, wrong.Value)
+		}
+		return errors.New(strings.TrimPrefix(err.Error(), "json: "))
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return errors.New("more than one JSON value")
+	}
+	return nil
+}
+
+// Catalog is the set of tools that one run has, in the order they were given.
+type Catalog struct{ tools []Tool }
+
+// NewCatalog refuses two tools of one name.
+func NewCatalog(tools ...Tool) (*Catalog, error) {
+	seen := map[string]bool{}
+	for _, t := range tools {
+		name := t.Spec().Name
+		if seen[name] {
+			return nil, fmt.Errorf("tool: two tools are named %s", name)
+		}
+		seen[name] = true
+	}
+	return &Catalog{tools: tools}, nil
+}
+
+// Without is the catalogue less the named tools; provide_results cannot be dropped.
+func (c *Catalog) Without(names ...string) *Catalog {
+	out := &Catalog{}
+	for _, t := range c.tools {
+		if n := t.Spec().Name; n == ProvideResults || !slices.Contains(names, n) {
+			out.tools = append(out.tools, t)
+		}
+	}
+	return out
+}
+
+// Get finds a tool by its name.
+func (c *Catalog) Get(name string) (Tool, bool) {
+	for _, t := range c.tools {
+		if t.Spec().Name == name {
+			return t, true
+		}
+	}
+	return nil, false
+}
+
+// Specs lists the tools for a model.
+func (c *Catalog) Specs() []Spec {
+	out := make([]Spec, len(c.tools))
+	for i, t := range c.tools {
+		out[i] = t.Spec()
+	}
+	return out
+}
