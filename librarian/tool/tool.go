@@ -92,6 +92,7 @@ func New[A any](d Definition[A]) Tool {
 	if err != nil {
 		panic(fmt.Sprintf("tool %s: %v", d.Name, err))
 	}
+	withoutNull(s)
 	if d.Refine != nil {
 		d.Refine(s)
 	}
@@ -99,12 +100,27 @@ func New[A any](d Definition[A]) Tool {
 	if err != nil {
 		panic(fmt.Sprintf("tool %s: %v", d.Name, err))
 	}
-	return &defined[A]{d: d, schema: raw}
+	return &defined[A]{d: d, schema: raw, required: s.Required}
+}
+
+// withoutNull makes "null or X" of a pointer or slice field plain X: leaving a field out says the same, and not every
+// provider takes a list of types. Null is still understood.
+func withoutNull(s *jsonschema.Schema) {
+	if len(s.Types) == 2 && s.Types[0] == "null" {
+		s.Type, s.Types = s.Types[1], nil
+	}
+	for _, p := range s.Properties {
+		withoutNull(p)
+	}
+	if s.Items != nil {
+		withoutNull(s.Items)
+	}
 }
 
 type defined[A any] struct {
-	d      Definition[A]
-	schema json.RawMessage
+	d        Definition[A]
+	schema   json.RawMessage
+	required []string
 }
 
 func (t *defined[A]) Spec() Spec {
@@ -121,10 +137,30 @@ func (t *defined[A]) Trace(args json.RawMessage) (verb, subject string) {
 
 func (t *defined[A]) Call(ctx context.Context, args json.RawMessage) (Result, error) {
 	var a A
-	if err := Decode(args, &a); err != nil {
+	err := Decode(args, &a)
+	if err == nil {
+		err = t.missing(args)
+	}
+	if err != nil {
 		return Errorf("Invalid arguments for %s: %v. Expected: %s", t.d.Name, err, t.schema), nil
 	}
 	return t.d.Run(ctx, a)
+}
+
+// missing names the first required argument that is not there, which decoding into a struct does not notice.
+func (t *defined[A]) missing(args json.RawMessage) error {
+	var given map[string]json.RawMessage
+	if len(bytes.TrimSpace(args)) > 0 {
+		if err := json.Unmarshal(args, &given); err != nil {
+			return errors.New("the arguments must be an object")
+		}
+	}
+	for _, name := range t.required {
+		if v, ok := given[name]; !ok || string(v) == "null" {
+			return fmt.Errorf("%s is missing", name)
+		}
+	}
+	return nil
 }
 
 // Decode reads a tool's arguments strictly: one JSON object, no unknown field. Its errors are fit for the model.

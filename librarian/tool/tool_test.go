@@ -1,0 +1,77 @@
+package tool_test
+
+import (
+	"context"
+	"encoding/json"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/librarian-app/librarian/librarian/tool"
+)
+
+type sample struct {
+	Path   string   `json:"path" jsonschema:"the path"`
+	Offset *int     `json:"offset,omitempty" jsonschema:"first line"`
+	Names  []string `json:"names,omitempty" jsonschema:"names"`
+}
+
+func newSample(name string) tool.Tool {
+	return tool.New(tool.Definition[sample]{Name: name, Effect: tool.Read, Verb: "take", Subject: func(s sample) string { return s.Path },
+		Run: func(_ context.Context, s sample) (tool.Result, error) { return tool.Result{Text: s.Path}, nil }})
+}
+
+func TestSchemaHasPlainTypes(t *testing.T) {
+	t.Parallel()
+	require.JSONEq(t, `{"type":"object","additionalProperties":false,"required":["path"],"properties":{
+		"path":{"type":"string","description":"the path"},
+		"offset":{"type":"integer","description":"first line"},
+		"names":{"type":"array","description":"names","items":{"type":"string"}}}}`, string(newSample("s").Spec().Schema))
+}
+
+func TestCallReadsArgumentsStrictly(t *testing.T) {
+	t.Parallel()
+	tests := []struct{ args, text, refusal string }{
+		{args: `{"path":"a"}`, text: "a"},
+		{args: `{"path":"a","offset":null,"names":null}`, text: "a"},
+		{args: ``, refusal: "path is missing"},
+		{args: `{}`, refusal: "path is missing"},
+		{args: `{"path":null}`, refusal: "path is missing"},
+		{args: `null`, refusal: "path is missing"},
+		{args: `{"path":1}`, refusal: "path must be string, not number"},
+		{args: `{"path":"a","offset":"3"}`, refusal: "offset must be int, not string"},
+		{args: `{"path":"a","Line":3}`, refusal: `unknown field "Line"`},
+		{args: `{"path":"a"}{"path":"b"}`, refusal: "more than one JSON value"},
+		{args: `[]`, refusal: "must be"},
+		{args: `{"path"`, refusal: "unexpected EOF"},
+	}
+	for _, tt := range tests {
+		got, err := newSample("s").Call(t.Context(), json.RawMessage(tt.args))
+		require.NoError(t, err, tt.args)
+		if tt.refusal == "" {
+			require.Equal(t, tool.Result{Text: tt.text}, got)
+			continue
+		}
+		require.True(t, got.IsError, tt.args)
+		require.Contains(t, got.Text, "Invalid arguments for s: ")
+		require.Contains(t, got.Text, tt.refusal)
+	}
+	verb, subject := newSample("s").Trace(json.RawMessage(`{"path":"a"`))
+	require.Equal(t, "take", verb)
+	require.Empty(t, subject)
+}
+
+func TestCatalog(t *testing.T) {
+	t.Parallel()
+	_, err := tool.NewCatalog(newSample("a"), newSample("a"))
+	require.Error(t, err)
+	c, err := tool.NewCatalog(newSample("a"), newSample("b"), newSample(tool.ProvideResults))
+	require.NoError(t, err)
+	less := c.Without("a", tool.ProvideResults)
+	require.Len(t, less.Specs(), 2)
+	require.Equal(t, "b", less.Specs()[0].Name)
+	_, ok := less.Get(tool.ProvideResults)
+	require.True(t, ok)
+	_, ok = less.Get("a")
+	require.False(t, ok)
+}
