@@ -118,9 +118,10 @@ type DeclinedData struct {
 
 // ToolStartData marks a tool call that began.
 type ToolStartData struct {
-	CallID string          `json:"call_id"`
-	Tool   string          `json:"tool"`
-	Args   json.RawMessage `json:"args,omitempty"`
+	CallID  string `json:"call_id"`
+	Tool    string `json:"tool"`
+	Verb    string `json:"verb"`
+	Subject string `json:"subject"`
 }
 
 // Evidence is a range of lines of a file at a commit that was really shown to the model. Lines count from 1, inclusive;
