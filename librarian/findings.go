@@ -46,10 +46,12 @@ type OutcomeKind string
 
 // The ends of a run.
 const (
-	OutcomeFound     OutcomeKind = "found"     // findings were provided and verified
-	OutcomeLimit     OutcomeKind = "limit"     // a limit was reached; the host built the answer from what was read
-	OutcomeFailed    OutcomeKind = "failed"    // Message says why
-	OutcomeCancelled OutcomeKind = "cancelled" // stopped by a person
+	OutcomeFound       OutcomeKind = "found"       // findings were provided and verified
+	OutcomeLimit       OutcomeKind = "limit"       // a limit was reached; the host built the answer from what was read
+	OutcomeFailed      OutcomeKind = "failed"      // Message says why
+	OutcomeCancelled   OutcomeKind = "cancelled"   // stopped by a person
+	OutcomeDeclined    OutcomeKind = "declined"    // not admitted; Message may be empty: then a reaction is all
+	OutcomeInterrupted OutcomeKind = "interrupted" // the process died under it too often
 )
 
 // Outcome is the verified end of a run, kept in its log so that posting can be retried without researching again.
@@ -57,6 +59,7 @@ type Outcome struct {
 	Kind     OutcomeKind   `json:"kind"`
 	Findings *Findings     `json:"findings,omitempty"`
 	Message  string        `json:"message,omitempty"`   // fit to be posted
+	Silent   bool          `json:"silent,omitempty"`    // nothing at all is to be seen of it
 	LastText string        `json:"last_text,omitempty"` // the model's last words, where a run failed without findings
 	Model    string        `json:"model"`
 	Thinking string        `json:"thinking,omitempty"`

@@ -110,12 +110,6 @@ type AdmittedData struct {
 	Model string `json:"model"`
 }
 
-// DeclinedData is why a request was not admitted. An empty Message is declined in silence.
-type DeclinedData struct {
-	Message string `json:"message,omitempty"`
-	Reason  string `json:"reason"`
-}
-
 // ToolStartData marks a tool call that began.
 type ToolStartData struct {
 	CallID  string `json:"call_id"`
