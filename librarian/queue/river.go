@@ -1,0 +1,140 @@
+package queue
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/riverdriver"
+	"github.com/riverqueue/river/riverdriver/riverdatabasesql"
+	"github.com/riverqueue/river/riverdriver/riversqlite"
+	"github.com/riverqueue/river/rivertype"
+
+	"github.com/librarian-app/librarian/librarian"
+	"github.com/librarian-app/librarian/librarian/store"
+)
+
+// The three kinds of jobs. Each has a River queue and workers of its own, so that none waits for another kind.
+const (
+	kindResearch = "research"
+	kindPublish  = "publish"
+	kindCommand  = "command"
+)
+
+type researchJob struct {
+	Run librarian.RunID `json:"run"`
+}
+
+type publishJob struct {
+	Run librarian.RunID `json:"run"`
+}
+
+type commandJob struct {
+	Run librarian.RunID `json:"run"`
+}
+
+func (researchJob) Kind() string { return kindResearch }
+func (publishJob) Kind() string  { return kindPublish }
+func (commandJob) Kind() string  { return kindCommand }
+
+// kindFor is the job that a run in this state needs.
+func kindFor(kind librarian.RequestKind, state librarian.State) string {
+	switch {
+	case state == librarian.StateVerified:
+		return kindPublish
+	case kind == librarian.KindCommand:
+		return kindCommand
+	}
+	return kindResearch
+}
+
+// insertJob adds a job to the transaction. River makes one attempt at a job; more attempts are new jobs, or snoozes, which do
+// not count.
+func (q *Queue) insertJob(ctx context.Context, t *store.Tx, kind string, id librarian.RunID) (int64, error) {
+	var args river.JobArgs
+	switch kind {
+	case kindResearch:
+		args = researchJob{Run: id}
+	case kindPublish:
+		args = publishJob{Run: id}
+	default:
+		args = commandJob{Run: id}
+	}
+	res, err := q.insert.InsertTx(ctx, t.SQL(), args, &river.InsertOpts{MaxAttempts: 1, Queue: kind})
+	if err != nil {
+		return 0, fmt.Errorf("queue: insert job: %w", err)
+	}
+	return res.Job.ID, nil
+}
+
+// waiting reports whether a job of this number is still in line for a worker.
+func (q *Queue) waiting(ctx context.Context, t *store.Tx, job int64, kind string) bool {
+	j, err := q.insert.JobGetTx(ctx, t.SQL(), job)
+	return err == nil && j.Kind == kind && j.State == rivertype.JobStateAvailable
+}
+
+// pollPostgres is how often new jobs are looked for on PostgreSQL at most, where each look is a round trip.
+const pollPostgres = 100 * time.Millisecond
+
+func (q *Queue) config(r *running) *river.Config {
+	workers := river.NewWorkers()
+	river.AddWorker(workers, river.WorkFunc(func(ctx context.Context, j *river.Job[researchJob]) error {
+		return q.do(ctx, r, kindResearch, j.Args.Run)
+	}))
+	river.AddWorker(workers, river.WorkFunc(func(ctx context.Context, j *river.Job[publishJob]) error {
+		return q.do(ctx, r, kindPublish, j.Args.Run)
+	}))
+	river.AddWorker(workers, river.WorkFunc(func(ctx context.Context, j *river.Job[commandJob]) error {
+		return q.do(ctx, r, kindCommand, j.Args.Run)
+	}))
+	// The bell rings for jobs of this process; polling finds those of others.
+	cooldown, poll := time.Millisecond, time.Second
+	if !q.store.SQLite() {
+		cooldown, poll = 10*time.Millisecond, pollPostgres
+	}
+	if q.o.Poll > 0 {
+		poll = q.o.Poll
+	}
+	// Above the time limits that are kept here, so that River's never strikes first; and a job that was running when the
+	// process died is of no use to anybody, since the sweeper made a new one.
+	limit := max(q.o.ResearchTimeout, q.o.PublishTimeout) + 5*time.Minute
+	return &river.Config{
+		Logger:               q.riverLog(),
+		MaxAttempts:          1,
+		JobTimeout:           limit,
+		RescueStuckJobsAfter: limit + time.Hour,
+		FetchCooldown:        min(cooldown, poll),
+		FetchPollInterval:    poll,
+		PollOnly:             !q.store.SQLite(),
+		Workers:              workers,
+		Queues: map[string]river.QueueConfig{
+			kindResearch: {MaxWorkers: q.o.Research},
+			kindPublish:  {MaxWorkers: q.o.Publish},
+			kindCommand:  {MaxWorkers: q.o.Command},
+		},
+	}
+}
+
+func (q *Queue) driver() riverdriver.Driver[*sql.Tx] {
+	if q.store.SQLite() {
+		return &sqliteDriver{Driver: riversqlite.New(q.store.DB()), bell: q.bell}
+	}
+	return riverdatabasesql.New(q.store.DB())
+}
+
+// riverLog passes River's warnings and errors on to our log, and nothing below.
+func (q *Queue) riverLog() *slog.Logger {
+	return slog.New(warnings{q.log.Handler()}).With("component", "river")
+}
+
+type warnings struct{ slog.Handler }
+
+func (h warnings) Enabled(ctx context.Context, l slog.Level) bool {
+	return l >= slog.LevelWarn && h.Handler.Enabled(ctx, l)
+}
+
+func (h warnings) WithAttrs(a []slog.Attr) slog.Handler { return warnings{h.Handler.WithAttrs(a)} }
+func (h warnings) WithGroup(n string) slog.Handler      { return warnings{h.Handler.WithGroup(n)} }
