@@ -144,7 +144,8 @@ type ToolEndData struct {
 // PostedData is a comment of ours. It is written after the comment was made; to find one that was made just before a
 // crash, the poster looks for its own author id and the run's id.
 type PostedData struct {
-	Role    string `json:"role"` // "progress", "answer", "refusal"
+	Role    string `json:"role"` // "progress" or "answer"
+	Part    int    `json:"part"` // from 1
 	Comment int64  `json:"comment"`
 	URL     string `json:"url,omitempty"`
 	Deleted bool   `json:"deleted,omitempty"`
