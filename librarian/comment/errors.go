@@ -1,0 +1,73 @@
+package comment
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/google/go-github/v66/github"
+
+	"github.com/librarian-app/librarian/librarian"
+)
+
+// failed names the operation and classifies what GitHub answered to it. It gives nil for nil.
+func failed(op string, err error) error {
+	if err == nil {
+		return nil
+	}
+	if kind := classify(err); kind != nil && !errors.Is(err, kind) {
+		return fmt.Errorf("comment: %s: %w (%w)", op, kind, err)
+	}
+	return fmt.Errorf("comment: %s: %w", op, err)
+}
+
+func classify(err error) error {
+	e, ok := errors.AsType[*github.ErrorResponse](err)
+	if !ok || e.Response == nil {
+		return nil
+	}
+	switch e.Response.StatusCode {
+	case http.StatusForbidden, http.StatusNotFound, http.StatusGone, http.StatusUnavailableForLegalReasons:
+		return librarian.ErrCannotPost
+	case http.StatusUnprocessableEntity:
+		if tooLong(e) {
+			return librarian.ErrTooLong
+		}
+	}
+	return nil
+}
+
+// tooLong reads GitHub's 422: "Body is too long (maximum is 65536 characters)", as the message of the answer or of one of
+// its errors.
+func tooLong(e *github.ErrorResponse) bool {
+	if strings.Contains(e.Message, "too long") {
+		return true
+	}
+	for _, one := range e.Errors {
+		if strings.Contains(one.Message, "too long") {
+			return true
+		}
+	}
+	return false
+}
+
+// status is the HTTP status that GitHub answered with; 0 where it did not answer.
+func status(err error) int {
+	if e, ok := errors.AsType[*github.ErrorResponse](err); ok && e.Response != nil {
+		return e.Response.StatusCode
+	}
+	return 0
+}
+
+func missing(err error) bool {
+	return status(err) == http.StatusNotFound || status(err) == http.StatusGone
+}
+
+// uncertain reports whether a write may have been carried out although it failed.
+func uncertain(err error) bool {
+	if _, ok := errors.AsType[*librarian.RateLimitError](err); ok {
+		return false
+	}
+	return status(err) == 0 || status(err) >= http.StatusInternalServerError
+}

@@ -1,0 +1,150 @@
+package comment
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"time"
+	"unicode/utf16"
+
+	"github.com/librarian-app/librarian/librarian"
+)
+
+// MaxBody is GitHub's limit for a comment, our marker included, in UTF-16 units.
+const MaxBody = 65_536
+
+// Bounds of the search for our own comment.
+const (
+	pageSize    = 100
+	maxPages    = 100              // 10,000 comments since the run began; beyond that nothing is posted rather than twice
+	clockMargin = 10 * time.Minute // how far our clock may be ahead of GitHub's
+)
+
+// Say puts post into the place's thread, once: it edits the comment if it is there and says something else, and makes it if it
+// is not. A body that is too long is [librarian.ErrTooLong]; a thread that takes no comments is [librarian.ErrCannotPost];
+// a rate limit, GitHub's or our own, is a [librarian.RateLimitError]. After any other error it can be said again.
+func (p *Poster) Say(ctx context.Context, place librarian.Place, post librarian.Post) (librarian.PostedData, error) {
+	mark, err := marker(post)
+	if err != nil {
+		return librarian.PostedData{}, failed("say", err)
+	}
+	body := mark + post.Body
+	if n := units(body); n > MaxBody {
+		return librarian.PostedData{}, failed("say", fmt.Errorf("%w: %d UTF-16 units", librarian.ErrTooLong, n))
+	}
+	t, err := p.target(ctx, place)
+	if err != nil {
+		return librarian.PostedData{}, failed("say", err)
+	}
+	c, err := p.find(ctx, t, post, mark)
+	if err != nil {
+		return librarian.PostedData{}, failed("say: find", err)
+	}
+	k := answer
+	if post.Role == librarian.RoleProgress {
+		k = progress
+	}
+	switch {
+	case c == nil:
+		c, err = p.create(ctx, t, k, post, mark, body)
+	case c.Body != body:
+		var edited remark
+		_, err = p.write(ctx, t, k, http.MethodPatch, fmt.Sprintf("issues/comments/%d", c.ID), map[string]string{"body": body}, &edited)
+		if missing(err) { // deleted between the two requests
+			c, err = p.create(ctx, t, k, post, mark, body)
+		}
+	}
+	if err != nil {
+		return librarian.PostedData{}, failed("say", err)
+	}
+	return librarian.PostedData{Role: post.Role, Comment: c.ID, URL: c.HTMLURL}, nil
+}
+
+// find looks for the comment that post is to be: the recorded one first, then by its marker. Nil means that there is none.
+func (p *Poster) find(ctx context.Context, t target, post librarian.Post, mark string) (*remark, error) {
+	if post.Known > 0 {
+		c, err := p.ownComment(ctx, t, post.Known)
+		if err != nil && !missing(err) {
+			return nil, err
+		}
+		if c != nil && same(c.Body, mark) {
+			return c, nil
+		}
+	}
+	q := url.Values{"per_page": {fmt.Sprint(pageSize)}}
+	if !post.Since.IsZero() {
+		q.Set("since", post.Since.Add(-clockMargin).UTC().Format(time.RFC3339))
+	}
+	for page := 1; page <= maxPages; page++ {
+		q.Set("page", fmt.Sprint(page))
+		var all []remark
+		resp, err := t.call(ctx, http.MethodGet, fmt.Sprintf("issues/%d/comments?%s", t.place.Number, q.Encode()), nil, &all)
+		if err != nil {
+			return nil, err
+		}
+		for i := range all {
+			if p.wrote(all[i]) && same(all[i].Body, mark) {
+				return &all[i], nil
+			}
+		}
+		if resp.NextPage == 0 {
+			return nil, nil
+		}
+	}
+	return nil, errors.New("too many comments to tell whether this one is there")
+}
+
+// create makes the comment. When GitHub does not say whether it did, because the connection was cut or it answered 5xx, the
+// thread is asked before a second try.
+func (p *Poster) create(ctx context.Context, t target, k kind, post librarian.Post, mark, body string) (*remark, error) {
+	post.Known = 0
+	path := fmt.Sprintf("issues/%d/comments", t.place.Number)
+	for try := 1; ; try++ {
+		var made remark
+		_, err := p.write(ctx, t, k, http.MethodPost, path, map[string]string{"body": body}, &made)
+		if err == nil {
+			return &made, nil
+		}
+		if !uncertain(err) || ctx.Err() != nil {
+			return nil, err
+		}
+		p.log.Warn("comment: not told whether a comment was made", "run", string(post.Run), "role", post.Role, "try", try, "err", err)
+		found, findErr := p.find(ctx, t, post, mark)
+		if findErr != nil {
+			return nil, errors.Join(err, findErr)
+		}
+		if found != nil {
+			return found, nil
+		}
+		if try == maxTries {
+			return nil, err
+		}
+		if err := sleep(ctx, time.Duration(try)*time.Second); err != nil {
+			return nil, err
+		}
+	}
+}
+
+const maxTries = 3
+
+func sleep(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// units counts as GitHub does.
+func units(s string) int {
+	n := 0
+	for _, r := range s {
+		n += max(1, utf16.RuneLen(r))
+	}
+	return n
+}
