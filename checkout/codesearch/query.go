@@ -1,0 +1,183 @@
+package codesearch
+
+import (
+	"regexp"
+	"strings"
+)
+
+// Query is what to look for.
+type Query struct {
+	Question   string   // a sentence, identifiers, a path, an error message, a stack trace, or a mix of them
+	Also       []string // guesses at identifiers
+	PathPrefix string   // only files at or below it; "" for all
+	Limit      int      // how many candidates at most; 0: 10, never more than 100
+}
+
+// asked is a question taken apart.
+type asked struct {
+	terms   []weighted
+	idents  []string // as written: CamelCase, snake_case, a.b, a::b, name()
+	phrases []string // quoted text, lower case
+	paths   []string // things that look like paths, lower case
+	alone   bool     // the question is a single identifier
+	tests   bool     // it asks about tests
+	docs    bool     // it asks about documentation or examples
+}
+
+type weighted struct {
+	id     uint32
+	weight float64
+	word   string // as the question has it; "" for added terms
+	added  bool   // not in the question: a synonym, a guess, feedback
+}
+
+const (
+	maxQuestion = 20_000 // bytes of a question that are looked at
+	maxTerms    = 64     // question words that count
+)
+
+var (
+	quotedText = regexp.MustCompile("\"([^\"\n]{3,200})\"|`([^`\n]{2,200})`|“([^”\n]{3,200})”|'([^'\n]*[ _.:/(][^'\n]*)'")
+	identText  = regexp.MustCompile(`[A-Za-z_$][A-Za-z0-9_$]*(?:(?:::|\.|->|#)[A-Za-z_$][A-Za-z0-9_$]*)*[!?]?(?:\(\))?`)
+	pathText   = regexp.MustCompile(`[\w@.+-]*(?:/[\w@.+-]+)+/?|[\w+-]+\.[A-Za-z]{1,5}\b`)
+	wordText   = regexp.MustCompile(`[\pL\pN_]+`)
+)
+
+// parse takes a question apart.
+func (ix *Index) parse(q Query, w *Weights) asked {
+	text := q.Question
+	if len(text) > maxQuestion {
+		text = text[:maxQuestion]
+	}
+	var a asked
+	trimmed := strings.TrimSpace(text)
+	a.alone = trimmed != "" && !strings.ContainsAny(trimmed, " \t\n")
+	for _, m := range quotedText.FindAllStringSubmatch(text, 8) {
+		p := strings.TrimSpace(m[1] + m[2] + m[3] + m[4])
+		if len(p) >= 3 {
+			a.phrases = append(a.phrases, strings.ToLower(p))
+		}
+	}
+	for _, m := range pathText.FindAllString(text, 20) {
+		if strings.Contains(m, "/") || knownExtension(m) {
+			a.paths = append(a.paths, strings.ToLower(strings.Trim(m, "/")))
+		}
+	}
+	for _, m := range identText.FindAllString(text, 200) {
+		id := strings.TrimSuffix(m, "()")
+		if a.alone || m != id || looksLikeCode(id) {
+			a.idents = append(a.idents, id)
+		}
+	}
+	for _, m := range q.Also {
+		if m = strings.TrimSpace(m); m != "" {
+			a.idents = append(a.idents, m)
+		}
+	}
+	seen := map[uint32]int{}
+	add := func(stem, word string, weight float64, added bool) {
+		id, ok := ix.dict.lookup(stem)
+		if !ok {
+			return
+		}
+		if i, dup := seen[id]; dup {
+			a.terms[i].weight = max(a.terms[i].weight, weight)
+			return
+		}
+		if len(a.terms) >= maxTerms*4 {
+			return
+		}
+		seen[id] = len(a.terms)
+		a.terms = append(a.terms, weighted{id, weight, word, added})
+	}
+	var words []string
+	for _, m := range wordText.FindAllString(text, 400) {
+		for _, p := range splitWord(m) {
+			if !stopWord(p) || looksLikeCode(m) || a.alone {
+				words = append(words, p)
+			}
+		}
+		switch strings.ToLower(m) {
+		case "test", "tests", "tested", "testing", "spec", "specs", "unittest":
+			a.tests = true
+		case "documentation", "docs", "documented", "readme", "example", "examples", "tutorial", "changelog":
+			a.docs = true
+		}
+	}
+	if len(words) > maxTerms {
+		words = words[:maxTerms]
+	}
+	for _, p := range words {
+		add(stem(p), p, 1, false)
+	}
+	for _, m := range q.Also {
+		for _, part := range wordText.FindAllString(m, 20) {
+			for _, p := range splitWord(part) {
+				add(stem(p), p, w.Also, true)
+			}
+		}
+	}
+	if w.Synonym > 0 && !a.alone {
+		ix.addSynonyms(words, w, add)
+	}
+	return a
+}
+
+func (ix *Index) addSynonyms(words []string, w *Weights, add func(stem, word string, weight float64, added bool)) {
+	for _, p := range words {
+		for _, s := range synonymsOf(stem(p)) {
+			add(s, "", w.Synonym, true)
+		}
+	}
+}
+
+// looksLikeCode reports whether a word is spelt as only identifiers are.
+func looksLikeCode(s string) bool {
+	if strings.Contains(s, "_") && len(s) > 2 || strings.Contains(s, "::") || strings.Contains(s, "->") {
+		return true
+	}
+	if i := strings.IndexAny(s, ".#"); i > 0 {
+		return true
+	}
+	for i := 1; i < len(s); i++ {
+		if isUpper(s[i]) && isLower(s[i-1]) {
+			return true
+		}
+		if i >= 2 && isLower(s[i]) && isUpper(s[i-1]) && isUpper(s[i-2]) && i < len(s)-1 {
+			return true
+		}
+	}
+	return false
+}
+
+func knownExtension(m string) bool {
+	i := strings.LastIndexByte(m, '.')
+	if i <= 0 {
+		return false
+	}
+	switch strings.ToLower(m[i:]) {
+	case ".go", ".py", ".js", ".ts", ".tsx", ".jsx", ".rs", ".java", ".kt", ".rb", ".php", ".c", ".h", ".cc", ".cpp", ".hpp", ".cs", ".swift", ".scala", ".ex", ".exs", ".lua", ".hs", ".zig", ".sh", ".md", ".rst", ".yml", ".yaml", ".toml", ".json", ".vue", ".dart", ".sql", ".proto", ".cfg", ".ini":
+		return true
+	}
+	return false
+}
+
+// stopWord reports whether a lower-case word of a question says nothing about code.
+func stopWord(w string) bool { return len(w) < 2 || stopWords[w] }
+
+var stopWords = func() map[string]bool {
+	m := map[string]bool{}
+	for _, w := range strings.Fields(`a an the of to in on at by for from with without into onto over under about as is are was were be been being am do does did done doing
+		have has had having can could may might must shall should will would i me my we us our you your he she it its they them their this that these those there here
+		what which who whom whose when where why how if then than so but and or not no nor only own same too very just also any all each every some such other another more most
+		up down out off again once both few s t d ll re ve m isn aren doesn don didn won wouldn cannot via per vs etc
+		code function method class file place thing things something anything piece part get gets got getting really happen happens happened work works working worked worked
+		like want wants need needs know let lets say says said tell show shows find where's what's use used uses using one two first way ways come comes go goes went put puts take takes
+		even still yet though although while because since until during whether either neither whatever between among still ever never always often
+		implemented implementation implement implements responsible handled handle handles logic defined located live lives
+		exactly actually inside outside within please someone somebody people many much kind sort case cases
+		decide decides decided determine determines determined`) {
+		m[w] = true
+	}
+	return m
+}()

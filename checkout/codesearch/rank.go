@@ -1,0 +1,609 @@
+package codesearch
+
+import (
+	"bytes"
+	"context"
+	"math"
+	"path"
+	"slices"
+	"sort"
+	"strings"
+)
+
+// ranking is one search under way. Scores lie in arrays as long as the index has chunks and files: adding to them is what a
+// search spends its time on.
+type ranking struct {
+	ctx    context.Context
+	ix     *Index
+	w      *Weights
+	asked  asked
+	prefix string
+
+	score   []float32 // per chunk: BM25F
+	cover   []float32 // per chunk: idf of the name's words that the question has
+	file    []float32 // per file: BM25 over the whole file
+	path    []float32 // per file: question words in its path
+	exact   []float32 // per chunk: boosts, as multiples of the best score
+	reasons map[uint32][]string
+	touched []uint32 // chunks with a score, each once
+	ideal   float64  // what a chunk would score that has every question word in every field
+	order   []hit    // the outcome, best first
+}
+
+type hit struct {
+	chunk uint32
+	score float64
+}
+
+func newRanking(ctx context.Context, ix *Index, w *Weights, a asked, prefix string) *ranking {
+	n, m := len(ix.chunks), len(ix.files)
+	buf := make([]float32, 3*n+2*m)
+	return &ranking{ctx: ctx, ix: ix, w: w, asked: a, prefix: prefix, reasons: map[uint32][]string{},
+		score: buf[:n], cover: buf[n : 2*n], exact: buf[2*n : 3*n], file: buf[3*n : 3*n+m], path: buf[3*n+m:]}
+}
+
+func (r *ranking) release() {}
+
+// rank runs the whole stack.
+func (r *ranking) rank() {
+	if len(r.ix.chunks) == 0 {
+		return
+	}
+	for _, t := range r.asked.terms {
+		r.addTerm(t)
+	}
+	r.addPaths()
+	r.order = r.sorted(0)
+	if r.w.Feedback > 0 && !r.asked.alone {
+		for _, t := range r.feedback() {
+			r.addTerm(t)
+		}
+		r.order = r.sorted(0)
+	}
+	r.boostExact()
+	r.order = r.sorted(1)
+}
+
+func (r *ranking) idf(df int) float64 {
+	n := float64(len(r.ix.chunks))
+	return math.Log(1 + (n-float64(df)+.5)/(float64(df)+.5))
+}
+
+// addTerm adds one term's BM25F to the chunks and files that hold it.
+func (r *ranking) addTerm(t weighted) {
+	chunks, tfs := r.ix.postings(t.id)
+	if len(chunks) == 0 {
+		return
+	}
+	w := r.w
+	idf := r.idf(len(chunks))
+	weight := t.weight * idf
+	if !t.added {
+		r.ideal += weight
+	}
+	k1 := float32(w.K1)
+	bBody, bDoc := float32(w.BBody/r.ix.avgBody), float32(w.BDoc/r.ix.avgDoc)
+	oneBody, oneDoc := float32(1-w.BBody), float32(1-w.BDoc)
+	var fileTF float32
+	file := r.ix.chunks[chunks[0]].file
+	fileDF := 0
+	flush := func() {
+		if fileTF > 0 {
+			r.file[file] += float32(weight) * fileTF / (fileTF + float32(w.FileK1))
+			fileDF++
+		}
+		fileTF = 0
+	}
+	for i, c := range chunks {
+		ch := &r.ix.chunks[c]
+		n := tfs[i]
+		tf := float32(w.Body) * float32(n.body()) / (oneBody + bBody*float32(ch.length))
+		if n > maxBody {
+			tf += float32(w.Doc) * float32(n.doc()) / (oneDoc + bDoc*float32(ch.docLen))
+			tf += float32(w.Name)*float32(n.name()) + float32(w.Parent)*float32(n.parent()) + float32(w.Signature)*float32(n.sig())
+			if n.name() > 0 && !t.added {
+				r.cover[c] += float32(weight)
+			}
+		}
+		if r.score[c] == 0 {
+			r.touched = append(r.touched, c)
+		}
+		r.score[c] += float32(weight) * tf / (tf + k1)
+		if ch.file != file {
+			flush()
+			file = ch.file
+		}
+		fileTF += tf
+	}
+	flush()
+}
+
+// addPaths adds the question's words found in paths.
+func (r *ranking) addPaths() {
+	if r.w.PathStem == 0 && r.w.PathDir == 0 {
+		return
+	}
+	n := float64(len(r.ix.files))
+	for _, t := range r.asked.terms {
+		ps := r.ix.pathTerms[t.id]
+		idf := math.Log(1 + (n-float64(len(ps))+.5)/(float64(len(ps))+.5))
+		for _, p := range ps {
+			if p.stem {
+				r.path[p.file] += float32(r.w.PathStem * t.weight * idf)
+			} else {
+				r.path[p.file] += float32(r.w.PathDir * t.weight * idf)
+			}
+		}
+	}
+}
+
+// total puts a chunk's parts together; best is the highest total without exact boosts.
+func (r *ranking) total(c uint32, best float64) float64 {
+	ch := &r.ix.chunks[c]
+	f := ch.file
+	s := float64(r.score[c]) + r.w.Coherence*float64(r.file[f]) + float64(r.path[f])
+	if r.w.NameCover > 0 && r.cover[c] > 0 {
+		if all := r.nameIDF(c); all > 0 {
+			s += r.w.NameCover * float64(r.cover[c]) * min(1, float64(r.cover[c])/all)
+		}
+	}
+	s *= r.kindWeight(ch)
+	return s + best*float64(r.exact[c])
+}
+
+// nameIDF sums the idf of the words in a chunk's own name.
+func (r *ranking) nameIDF(c uint32) float64 {
+	sum := 0.0
+	for _, p := range splitWord(r.ix.chunks[c].name) {
+		if id, ok := r.ix.dict.lookup(stem(p)); ok {
+			chunks, _ := r.ix.postings(id)
+			sum += r.idf(len(chunks))
+		}
+	}
+	return sum
+}
+
+func (r *ranking) kindWeight(ch *chunk) float64 {
+	f := &r.ix.files[ch.file]
+	k := r.w.Kind[f.kind]
+	switch {
+	case r.asked.tests && f.kind == kindTest, r.asked.docs && (f.kind == kindDocs || f.kind == kindExample):
+		k = max(k, .9)
+	}
+	switch kind := chunkKinds[ch.kind]; {
+	case kind == "code" || kind == "text":
+		k *= r.w.Plain
+	case isContainer(kind) || kind == "type":
+		k *= r.w.Type
+	case ch.end == ch.start:
+		k *= r.w.Small
+	}
+	return k
+}
+
+// sorted gives the chunks with a score, best first.
+func (r *ranking) sorted(withExact float64) []hit {
+	best := 0.0
+	hits := make([]hit, 0, len(r.touched))
+	for _, c := range r.touched {
+		if r.prefix != "" && !below(r.ix.files[r.ix.chunks[c].file].path, r.prefix) {
+			continue
+		}
+		s := r.total(c, 0)
+		best = max(best, s)
+		hits = append(hits, hit{c, s})
+	}
+	if withExact > 0 {
+		for i := range hits {
+			if x := r.exact[hits[i].chunk]; x > 0 {
+				hits[i].score += best * float64(x)
+			}
+		}
+	}
+	return topHits(hits, 300)
+}
+
+// topHits gives the k best, in order; ties go to the earlier chunk, so that the same tree gives the same answer.
+func topHits(hits []hit, k int) []hit {
+	less := func(a, b hit) bool { return a.score > b.score || a.score == b.score && a.chunk < b.chunk }
+	if len(hits) > 4*k {
+		// Cut at the k-th best score first: sorting everything would cost more than scoring did.
+		scores := make([]float64, 0, len(hits))
+		for _, h := range hits {
+			scores = append(scores, h.score)
+		}
+		cutoff := kthLargest(scores, k)
+		kept := hits[:0]
+		for _, h := range hits {
+			if h.score >= cutoff {
+				kept = append(kept, h)
+			}
+		}
+		hits = kept
+	}
+	sort.Slice(hits, func(i, j int) bool { return less(hits[i], hits[j]) })
+	return hits[:min(k, len(hits))]
+}
+
+// kthLargest selects in place, in linear time.
+func kthLargest(a []float64, k int) float64 {
+	lo, hi := 0, len(a)-1
+	k--
+	for lo < hi {
+		p := a[(lo+hi)/2]
+		i, j := lo, hi
+		for i <= j {
+			for a[i] > p {
+				i++
+			}
+			for a[j] < p {
+				j--
+			}
+			if i <= j {
+				a[i], a[j] = a[j], a[i]
+				i++
+				j--
+			}
+		}
+		switch {
+		case k <= j:
+			hi = j
+		case k >= i:
+			lo = i
+		default:
+			return a[k]
+		}
+	}
+	return a[k]
+}
+
+func below(p, prefix string) bool {
+	return p == prefix || strings.HasPrefix(p, prefix) && len(p) > len(prefix) && p[len(prefix)] == '/'
+}
+
+// feedback takes words from the best results that the question does not have (Rocchio without negative examples).
+func (r *ranking) feedback() []weighted {
+	top := r.order[:min(len(r.order), r.w.FeedbackDocs)]
+	if len(top) == 0 {
+		return nil
+	}
+	have := map[uint32]bool{}
+	for _, t := range r.asked.terms {
+		have[t.id] = true
+	}
+	sum := map[uint32]float64{}
+	limit := int(r.w.FeedbackCommon * float64(len(r.ix.chunks)))
+	for _, h := range top {
+		share := h.score / top[0].score
+		ch := &r.ix.chunks[h.chunk]
+		norm := 1 - r.w.BBody + r.w.BBody*float64(ch.length)/r.ix.avgBody
+		r.ix.eachTerm(h.chunk, func(id uint32, n counts) {
+			if have[id] {
+				return
+			}
+			chunks, _ := r.ix.postings(id)
+			if len(chunks) < 2 || len(chunks) > limit {
+				return
+			}
+			tf := (r.w.Body*float64(n.body()))/norm + r.w.Doc*float64(n.doc()) + r.w.Name*float64(n.name()) + r.w.Signature*float64(n.sig())
+			sum[id] += share * r.idf(len(chunks)) * tf / (tf + r.w.K1)
+		})
+	}
+	out := make([]weighted, 0, len(sum))
+	for id, s := range sum {
+		out = append(out, weighted{id: id, weight: s, added: true})
+	}
+	slices.SortFunc(out, func(a, b weighted) int {
+		if a.weight != b.weight {
+			if a.weight > b.weight {
+				return -1
+			}
+			return 1
+		}
+		return int(a.id) - int(b.id)
+	})
+	out = out[:min(len(out), r.w.FeedbackTerms)]
+	for i := range out {
+		if i > 0 {
+			out[i].weight = r.w.Feedback * out[i].weight / out[0].weight
+		}
+	}
+	if len(out) > 0 {
+		out[0].weight = r.w.Feedback
+	}
+	return out
+}
+
+// boostExact finds what the question names exactly.
+func (r *ranking) boostExact() {
+	for _, id := range r.asked.idents {
+		r.boostSymbol(id)
+	}
+	if r.w.Phrase > 0 {
+		for _, p := range r.asked.phrases {
+			r.boostPhrase(p)
+		}
+	}
+	if r.w.PathNamed > 0 {
+		for _, p := range r.asked.paths {
+			r.boostPath(p)
+		}
+	}
+}
+
+func (r *ranking) boostSymbol(ident string) {
+	w := r.w.Defines
+	if r.asked.alone {
+		w = r.w.DefinesAlone
+	}
+	if w == 0 {
+		return
+	}
+	name := ident
+	qualifier := ""
+	if i := strings.LastIndexAny(ident, ".:#>"); i >= 0 && i+1 < len(ident) {
+		name, qualifier = ident[i+1:], strings.Trim(ident[:i], ".:#->")
+		if j := strings.LastIndexAny(qualifier, ".:#>"); j >= 0 {
+			qualifier = qualifier[j+1:]
+		}
+	}
+	found := r.ix.symbols[strings.ToLower(name)]
+	if len(found) > 200 {
+		w *= .3 // every type has one
+	}
+	for _, c := range found {
+		ch := &r.ix.chunks[c]
+		f := &r.ix.files[ch.file]
+		x := w
+		if ch.name != name {
+			x *= .8
+		}
+		if qualifier != "" && !strings.EqualFold(ch.parent, qualifier) {
+			x *= .7
+		}
+		base := path.Base(f.path)
+		if i := strings.IndexByte(base, '.'); i > 0 {
+			base = base[:i]
+		}
+		if strings.EqualFold(strings.ReplaceAll(base, "_", ""), strings.ReplaceAll(name, "_", "")) {
+			x *= r.w.DefinesStem
+		}
+		if f.kind != kindSource && f.kind != kindTypes && !(r.asked.tests && f.kind == kindTest) {
+			x *= r.w.DefinesAside
+		}
+		r.boost(c, x, "defines "+ch.name)
+	}
+}
+
+func (r *ranking) boost(c uint32, x float64, why string) {
+	if r.score[c] == 0 && r.exact[c] == 0 {
+		r.touched = append(r.touched, c)
+		r.score[c] = 1e-6
+	}
+	r.exact[c] += float32(x)
+	r.reasons[c] = append(r.reasons[c], why)
+}
+
+// boostPhrase looks for quoted text where all its words are.
+func (r *ranking) boostPhrase(phrase string) {
+	var rarest []uint32
+	tm := newTermer(r.ix.dict)
+	missing := false
+	for _, m := range wordText.FindAllString(phrase, 30) {
+		for _, p := range splitWord(m) {
+			st := stem(p)
+			if st == "" || codeNoise[st] {
+				continue
+			}
+			id, ok := r.ix.dict.lookup(st)
+			if !ok {
+				missing = true
+				continue
+			}
+			chunks, _ := r.ix.postings(id)
+			if rarest == nil || len(chunks) < len(rarest) {
+				rarest = chunks
+			}
+		}
+	}
+	_ = tm
+	if rarest == nil || missing || r.ix.source == nil {
+		return
+	}
+	// The best-scored of the chunks with the rarest word are read.
+	cands := make([]hit, 0, len(rarest))
+	for _, c := range rarest {
+		cands = append(cands, hit{c, r.total(c, 0)})
+	}
+	cands = topHits(cands, 80)
+	texts := map[uint32][]byte{}
+	found := 0
+	for _, h := range cands {
+		ch := &r.ix.chunks[h.chunk]
+		text, ok := texts[ch.file]
+		if !ok {
+			f := r.ix.files[ch.file]
+			text, _ = r.ix.source.Read(r.ctx, File{Path: f.path, Hash: f.hash}, MaxFile)
+			text = bytes.ToLower(text)
+			texts[ch.file] = text
+		}
+		if bytes.Contains(linesOf(text, int(ch.start), int(ch.end)), []byte(phrase)) {
+			x := r.w.Phrase
+			if r.ix.files[ch.file].kind != kindSource {
+				x *= r.w.DefinesAside
+			}
+			r.boost(h.chunk, x, "contains “"+phrase+"”")
+			if found++; found >= 20 {
+				return
+			}
+		}
+	}
+}
+
+func linesOf(text []byte, from, to int) []byte {
+	start, line := 0, 1
+	for line < from {
+		n := bytes.IndexByte(text[start:], '\n')
+		if n < 0 {
+			return nil
+		}
+		start += n + 1
+		line++
+	}
+	end := start
+	for line <= to {
+		n := bytes.IndexByte(text[end:], '\n')
+		if n < 0 {
+			return text[start:]
+		}
+		end += n + 1
+		line++
+	}
+	return text[start:end]
+}
+
+func (r *ranking) boostPath(p string) {
+	for i := range r.ix.files {
+		f := &r.ix.files[i]
+		low := strings.ToLower(f.path)
+		if low != p && !strings.HasSuffix(low, "/"+p) && !strings.HasPrefix(low, p+"/") {
+			continue
+		}
+		for c := f.first; c < f.next; c++ {
+			if r.score[c] > 0 || low == p || strings.HasSuffix(low, "/"+p) {
+				r.boost(c, r.w.PathNamed, "in "+p)
+			}
+		}
+	}
+}
+
+// list turns the order into candidates: a file's later results count less, overlapping ones are left out.
+func (r *ranking) list(limit int) []Candidate {
+	type open struct {
+		hit
+		n int
+	}
+	counts := map[uint32]int{}
+	taken := map[uint32][]span{}
+	var out []Candidate
+	rest := slices.Clone(r.order)
+	for len(out) < limit && len(rest) > 0 {
+		best, bi := -1.0, -1
+		for i, h := range rest {
+			s := h.score
+			for range counts[r.ix.chunks[h.chunk].file] {
+				s *= r.w.Saturation
+			}
+			if s > best {
+				best, bi = s, i
+			}
+		}
+		h := rest[bi]
+		rest = slices.Delete(rest, bi, bi+1)
+		ch := &r.ix.chunks[h.chunk]
+		if overlaps(taken[ch.file], int(ch.start), int(ch.end)) {
+			continue
+		}
+		taken[ch.file] = append(taken[ch.file], span{int(ch.start), int(ch.end)})
+		counts[ch.file]++
+		out = append(out, r.candidate(h))
+	}
+	return out
+}
+
+func overlaps(spans []span, from, to int) bool {
+	for _, s := range spans {
+		if from <= s.to && to >= s.from {
+			return true
+		}
+	}
+	return false
+}
+
+func (r *ranking) candidate(h hit) Candidate {
+	ch := &r.ix.chunks[h.chunk]
+	f := &r.ix.files[ch.file]
+	return Candidate{Path: f.path, Start: int(ch.start), End: int(ch.end), Symbol: ch.name, Parent: ch.parent, Kind: chunkKinds[ch.kind], Language: f.language,
+		Score: r.meaning(h), Why: r.why(h.chunk)}
+}
+
+// meaning turns a score into 0…1.
+func (r *ranking) meaning(h hit) float64 {
+	if r.ideal == 0 {
+		return min(1, float64(r.exact[h.chunk]))
+	}
+	s := float64(r.score[h.chunk]) / r.ideal
+	if r.exact[h.chunk] > 0 {
+		s = max(s, min(1, .5+float64(r.exact[h.chunk])/2))
+	}
+	return math.Round(min(1, s)*1000) / 1000
+}
+
+// why names the reasons, the strongest first.
+func (r *ranking) why(c uint32) []string {
+	out := slices.Clone(r.reasons[c])
+	type reason struct {
+		word  string
+		score float64
+	}
+	var name, body []reason
+	for _, t := range r.asked.terms {
+		if t.word == "" {
+			continue
+		}
+		chunks, tfs := r.ix.postings(t.id)
+		i, ok := slices.BinarySearch(chunks, c)
+		if !ok {
+			continue
+		}
+		rs := reason{t.word, r.idf(len(chunks))}
+		if n := tfs[i]; n.name() > 0 {
+			name = append(name, rs)
+		} else {
+			body = append(body, rs)
+		}
+	}
+	for _, l := range []struct {
+		label string
+		list  []reason
+	}{{"name has ", name}, {"mentions ", body}} {
+		sort.SliceStable(l.list, func(i, j int) bool { return l.list[i].score > l.list[j].score })
+		var words []string
+		for _, x := range l.list[:min(len(l.list), 5)] {
+			words = append(words, x.word)
+		}
+		if len(words) > 0 {
+			out = append(out, l.label+strings.Join(words, ", "))
+		}
+	}
+	return out
+}
+
+// missing gives the question's words that stand nowhere in the tree.
+func (r *ranking) missing(q Query) []string {
+	var out []string
+	for _, m := range wordText.FindAllString(q.Question, 200) {
+		for _, p := range splitWord(m) {
+			if stopWord(p) || stem(p) == "" {
+				continue
+			}
+			if id, ok := r.ix.dict.lookup(stem(p)); ok {
+				if chunks, _ := r.ix.postings(id); len(chunks) > 0 {
+					continue
+				}
+			}
+			if !slices.Contains(out, p) && len(out) < 20 {
+				out = append(out, p)
+			}
+		}
+	}
+	return out
+}
+
+// confidence judges the first candidate by how much of the question it holds.
+func (r *ranking) confidence(res Results) float64 {
+	if len(res.Candidates) == 0 {
+		return 0
+	}
+	return res.Candidates[0].Score
+}

@@ -1,0 +1,68 @@
+package codesearch
+
+// Weights are all the numbers of the ranking. They were chosen on the two benchmark sets of `librarian bench search` and on the
+// development half of testdata; a change must hold on all three.
+//
+// The score of a chunk is, in this order:
+//
+//  1. BM25F over its fields (name, enclosing name, signature, doc comment, body): how well its own words fit;
+//  2. plus what its file as a whole has to say (Coherence) and what its path says (PathStem, PathDir);
+//  3. plus the share of its own name that the question speaks of (NameCover);
+//  4. plus boosts for what the question names exactly: symbols, quoted text, paths (Defines, Phrase, PathNamed);
+//  5. times the weight of its kind of path and its kind of chunk;
+//  6. after the first ranking once more with the words that its best results share (Feedback);
+//  7. results of a file already listed count less each time (Saturation).
+type Weights struct {
+	// BM25F. K1 says how soon repetition stops to count; the B say how much length is held against a field.
+	K1, BBody, BDoc                    float64
+	Name, Parent, Signature, Doc, Body float64 // how many occurrences in a body one in this field is worth
+
+	Synonym      float64 // a programming synonym of a question word, beside the word itself
+	Also         float64 // a guessed identifier's words
+	FileK1       float64 // K1 for whole files
+	Coherence    float64 // the file's own BM25, beside the chunk's
+	PathStem     float64 // per question word (times its idf) found in the file's name
+	PathDir      float64 // the same for folders
+	NameCover    float64 // times the idf of the name's words that the question has, times their share in the name
+	Defines      float64 // × the best score: the chunk defines an identifier that stands in the question …
+	DefinesAlone float64 // … or is the whole question
+	DefinesStem  float64 // × Defines when the file is called like it too
+	DefinesAside float64 // × Defines in tests, examples, docs
+	Phrase       float64 // × the best score: quoted text stands in the chunk literally
+	PathNamed    float64 // × the best score: the question names this file
+
+	FeedbackDocs   int     // the best results looked at
+	FeedbackTerms  int     // the words taken from them
+	Feedback       float64 // what such a word weighs beside a question word
+	FeedbackCommon float64 // words in more than this share of the chunks are no news
+
+	Kind  [pathKinds]float64 // by what the path is for
+	Plain float64            // chunks without a declaration: top-level code
+	Type  float64            // heads of classes and other containers
+	Small float64            // one-line functions and the like
+
+	Saturation float64 // × for each earlier result of the same file
+}
+
+// DefaultWeights is the ranking in use.
+func DefaultWeights() Weights {
+	w := BaseWeights()
+	w.Synonym = .3
+	w.Also = .8
+	w.FileK1, w.Coherence = 6, .3
+	w.PathStem, w.PathDir = .7, .25
+	w.NameCover = .8
+	w.Defines, w.DefinesAlone, w.DefinesStem, w.DefinesAside = .5, 1, 1.5, .3
+	w.Phrase, w.PathNamed = 1, .7
+	w.FeedbackDocs, w.FeedbackTerms, w.Feedback, w.FeedbackCommon = 8, 16, .25, .2
+	w.Plain, w.Type, w.Small = .8, .9, .85
+	w.Saturation = .5
+	return w
+}
+
+// BaseWeights is the yardstick "base": BM25F over functions, with paths weighed, and nothing else.
+func BaseWeights() Weights {
+	w := Weights{K1: 1.2, BBody: .6, BDoc: .4, Name: 3, Parent: 1.5, Signature: 1.5, Doc: 1.5, Body: 1, FileK1: 6, Plain: 1, Type: 1, Small: 1, Saturation: 1, FeedbackCommon: 1}
+	w.Kind = [pathKinds]float64{kindSource: 1, kindTest: .35, kindDocs: .3, kindExample: .3, kindVendored: .25, kindGenerated: .3, kindConfig: .4, kindBench: .35, kindTypes: .6}
+	return w
+}

@@ -1,0 +1,195 @@
+package syntax
+
+import "bytes"
+
+// frame is one open brace.
+type frame struct {
+	decl      int  // index of the declaration it belongs to, -1 for a plain block
+	container bool // declarations may stand directly inside
+	depth     int  // depth of parentheses around it
+	head      int  // where the statement around it began
+}
+
+// braces walks the mask once. A statement's head is the text since the last `;`, `{` or `}` (or line end, where lines end
+// statements); at a `{` the head is asked what it declares.
+func (f *file) braces() {
+	l := f.lang
+	stack := []frame{{decl: -1, container: true}}
+	head, depth, angleless := 0, 0, f.mask
+	cFamily := l.name == "c" || l.name == "cpp"
+	for i := 0; i < len(angleless); i++ {
+		top := &stack[len(stack)-1]
+		switch c := angleless[i]; c {
+		case '#':
+			if (cFamily || l.name == "csharp") && f.startsLine(i) {
+				end := f.directive(i)
+				if top.container {
+					f.macro(i, end)
+				}
+				i = end - 1
+				if depth == 0 {
+					head = end
+				}
+			}
+		case '(', '[':
+			depth++
+		case ')', ']':
+			depth = max(depth-1, 0)
+		case '{':
+			fr := frame{decl: -1, depth: depth, head: head}
+			h := f.parseHead(head, i, true)
+			if h.ok && (depth == 0 || h.anyDepth) && (top.container || h.nested) {
+				fr.decl = f.add(h, i)
+				fr.container = f.decls[fr.decl].container()
+			} else if depth == 0 && top.container && f.transparent(head, i) {
+				fr.container = true
+			}
+			stack = append(stack, fr)
+			depth, head = 0, i+1
+		case '}':
+			if len(stack) > 1 {
+				if top.decl >= 0 {
+					f.decls[top.decl].End = f.lineAt(i)
+				}
+				depth = top.depth
+				head = top.head // the statement around a block in parentheses goes on
+				stack = stack[:len(stack)-1]
+			}
+			if depth == 0 {
+				head = i + 1
+			}
+		case ';':
+			if depth == 0 || len(stack) == 1 {
+				f.bodiless(head, i, top.container)
+				head, depth = i+1, 0
+			}
+		case ',':
+			// An object literal's members end with a comma.
+			if depth == 0 && top.container && top.decl >= 0 && f.decls[top.decl].Kind == "object" {
+				head = i + 1
+			}
+		case '\n':
+			if l.newlineEnds && depth == 0 && !f.goesOn(head, i) {
+				f.bodiless(head, i, top.container)
+				head = i + 1
+			}
+		}
+	}
+	last := f.lineCount()
+	for _, fr := range stack {
+		if fr.decl >= 0 && f.decls[fr.decl].End == 0 {
+			f.decls[fr.decl].End = last
+		}
+	}
+}
+
+func (f *file) startsLine(i int) bool {
+	for j := i - 1; j >= 0 && f.mask[j] != '\n'; j-- {
+		if f.mask[j] != ' ' && f.mask[j] != '\t' {
+			return false
+		}
+	}
+	return true
+}
+
+// directive gives the end of a preprocessor line with its continuations.
+func (f *file) directive(i int) int {
+	for i < len(f.mask) {
+		n := bytes.IndexByte(f.mask[i:], '\n')
+		if n < 0 {
+			return len(f.mask)
+		}
+		i += n
+		if i > 0 && f.src[i-1] == '\\' || i > 1 && f.src[i-1] == '\r' && f.src[i-2] == '\\' {
+			i++
+			continue
+		}
+		return i
+	}
+	return i
+}
+
+func (f *file) macro(from, to int) {
+	text := f.mask[from:to]
+	t := bytes.TrimLeft(text[1:], " \t")
+	if !bytes.HasPrefix(t, []byte("define")) {
+		return
+	}
+	t = bytes.TrimLeft(t[len("define"):], " \t")
+	n := 0
+	for n < len(t) && isWord(t[n]) {
+		n++
+	}
+	first, last := f.lineAt(from), f.lineAt(max(to-1, from))
+	if n == 0 || n+2 >= len(t) && first == last { // an include guard says nothing
+		return
+	}
+	f.decls = append(f.decls, Decl{Kind: "macro", Name: string(t[:n]), Signature: f.signature(from, to), Start: first, End: last, DocStart: first})
+}
+
+// goesOn reports whether the statement plainly continues on the next line.
+func (f *file) goesOn(head, i int) bool {
+	t := bytes.TrimRight(f.mask[head:i], " \t\r\x01")
+	if len(bytes.TrimLeft(t, " \t\r\n\x01")) == 0 {
+		return true // nothing yet
+	}
+	last := t[len(t)-1]
+	if bytes.IndexByte([]byte(",=(+-*&|<:.?"), last) >= 0 || last == '>' && bytes.HasSuffix(t, []byte("=>")) {
+		return true
+	}
+	if trimmed := bytes.TrimLeft(t, " \t\r\n\x01"); trimmed[0] == '@' && bytes.IndexByte(trimmed, '\n') < 0 && f.lang.name != "javascript" {
+		return true // an annotation on its own line
+	}
+	for j := i + 1; j < len(f.mask); j++ {
+		c := f.mask[j]
+		if c == ' ' || c == '\t' || c == '\r' || c == markComment {
+			continue
+		}
+		if c == '\n' {
+			if f.lang.name == "go" {
+				return false
+			}
+			continue
+		}
+		rest := f.mask[j:min(j+12, len(f.mask))]
+		if f.lang.name == "go" {
+			return false
+		}
+		if bytes.IndexByte([]byte("{.?:&|=+"), c) >= 0 || bytes.HasPrefix(rest, []byte("->")) {
+			return true
+		}
+		for _, w := range []string{"where ", "extends ", "implements ", "with ", "throws "} {
+			if bytes.HasPrefix(rest, []byte(w)) {
+				return true
+			}
+		}
+		return false
+	}
+	return false
+}
+
+// transparent reports whether a block without a name of its own still holds declarations (extern "C" {, static {, companion blocks).
+func (f *file) transparent(from, to int) bool {
+	t := bytes.TrimSpace(f.mask[from:to])
+	for _, w := range []string{"extern", "namespace", "inline namespace", "module.exports", "export default", "exports", "return", "companion object", "#if", "unsafe extern"} {
+		if bytes.HasPrefix(t, []byte(w)) {
+			return true
+		}
+	}
+	return false
+}
+
+// add appends what a head declares; its end is not known yet.
+func (f *file) add(h headInfo, bodyAt int) int {
+	f.decls = append(f.decls, Decl{Kind: h.kind, Name: h.name, Parent: h.parent, Signature: f.signature(h.start, bodyAt), Start: f.lineAt(h.start)})
+	return len(f.decls) - 1
+}
+
+// bodiless records a declaration that ended without a block.
+func (f *file) bodiless(from, to int, inContainer bool) {
+	h := f.parseHead(from, to, false)
+	if !h.ok || !(inContainer || h.nested && h.kind == "function") {
+		return
+	}
+	f.decls = append(f.decls, Decl{Kind: h.kind, Name: h.name, Parent: h.parent, Signature: f.signature(h.start, to), Start: f.lineAt(h.start), End: f.lineAt(to)})
+}

@@ -1,0 +1,70 @@
+package syntax
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestOutlineFindsDeclarationsPerLanguage(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ file, src, want string }{
+		{"a.go", "package a\n\n// F does.\nfunc (r *T[K]) F(x struct{}) {\n\ts := \"}\" // }\n}\n\ntype T struct {\n\tx int\n}\n", "function F<T 4-6(3); type T 8-10(8)"},
+		{"a.py", "@deco\ndef f(a,\n      b):\n    \"\"\"Doc }.\"\"\"\n    return 1\n\nclass C:\n    async def g(self):\n        pass\n", "function f 2-5(1); class C 7-9(7); function g<C 8-9(8)"},
+		{"a.rs", "/// Doc.\npub(crate) fn new<'a>(x: &'a str) -> char {\n    '{'\n}\n\nimpl<T> Tr for S<T> {\n    fn go(&self) {}\n}\n", "function new 2-4(1); impl S 6-8(6); function go<S 7-7(7)"},
+		{"A.java", "package a;\nimport b.C;\n/** Doc. */\n@X(1)\npublic class A extends B {\n    private static final int N = 3;\n    @Override\n    public <T> void f(int x) throws E {\n        if (x) { g(); }\n    }\n}\n", "class A 5-11(3); field N<A 6-6(6); function f<A 8-10(7)"},
+		{"a.ts", "export const f = async (x: number) => {\n  const re = /[{]/;\n};\n\nclass A {\n  get x(): number { return 1; }\n  g = () => { h(); };\n}\n", "function f 1-3(1); class A 5-8(5); function x<A 6-6(6); function g<A 7-7(7)"},
+		{"a.rb", "module M\n  class A < B\n    def x?(a)\n      y = <<~T\n        def no\n      T\n    end\n  end\nend\n", "namespace M 1-9(1); class A<M 2-8(2); function x?<A 3-7(3)"},
+		{"a.c", "#include <x.h>\n#define MAX(a, b) \\\n  ((a) > (b))\n\nstatic int\nf(struct s *p)\n{\n  return '}';\n}\n\nstruct s {\n  int x;\n};\n", "macro MAX 2-3(2); function f 5-9(5); struct s 11-13(11); field x<s 12-12(12)"},
+		{"a.sh", "# Doc\nfoo() {\n  cat <<EOF\n}\nEOF\n}\n", "function foo 2-6(1)"},
+		{"a.lua", "function M.f(x)\n  return x\nend\n\nM.g = function()\nend\n", "function f 1-3(1); function g 5-6(5)"},
+		{"a.ex", "defmodule A.B do\n  def f(x), do: x\n\n  defp g(x) do\n    x\n  end\nend\n", "class A.B 1-7(1); function f<A.B 2-2(2); function g<A.B 4-6(4)"},
+		{"a.hs", "-- | Doc\nf :: Int -> Int\nf 0 = 1\nf n =\n  n\n\ndata T = A\n  | B\n", "function f 2-5(1); type T 7-8(7)"},
+		{"a.php", "<?php\nclass A {\n    #[X]\n    public function f(string $s): int\n    {\n        return 1; // }\n    }\n}\n", "class A 2-8(2); function f<A 4-7(3)"},
+		{"a.kt", "class A(val x: Int) {\n    fun <T> List<T>.g(): Int = 1\n\n    fun h() {\n    }\n}\n", "class A 1-6(1); function g<A 2-2(2); function h<A 4-5(4)"},
+		{"a.swift", "extension A {\n  func f() -> Int {\n    1\n  }\n}\n", "impl A 1-5(1); function f<A 2-4(2)"},
+		{"A.cs", "namespace N\n{\n    public class A\n    {\n        [X]\n        public int F(int x)\n        {\n            return 1;\n        }\n    }\n}\n", "namespace N 1-11(1); class A<N 3-10(3); function F<A 6-9(5)"},
+		{"a.md", "# One\n\ntext\n\n```\n# no\n```\n\n## Two\n", "section One 1-8(1); section Two 9-9(9)"},
+		{"a.zig", "pub fn f(x: u8) void {\n    _ = '}';\n}\n", "function f 1-3(1)"},
+	} {
+		t.Run(c.file, func(t *testing.T) {
+			t.Parallel()
+			var got []string
+			for _, d := range NewOutline(c.file, []byte(c.src)).Decls {
+				name := d.Name
+				if d.Parent != "" {
+					name += "<" + d.Parent
+				}
+				got = append(got, fmt.Sprintf("%s %s %d-%d(%d)", d.Kind, name, d.Start, d.End, d.DocStart))
+			}
+			require.Equal(t, c.want, strings.Join(got, "; "))
+		})
+	}
+}
+
+func TestEnclosingGivesTheSmallestDeclaration(t *testing.T) {
+	t.Parallel()
+	src := []byte("class C:\n    # about f\n    def f(self):\n        pass\n\nx = 1\n")
+	n, ok := Enclosing("a.py", src, 2)
+	require.True(t, ok)
+	require.Equal(t, "f", n.Name)
+	require.Equal(t, MethodHeuristic, n.Method)
+	_, ok = Enclosing("a.py", src, 5)
+	require.False(t, ok)
+}
+
+func FuzzOutlineStaysInsideTheFile(f *testing.F) {
+	for _, ext := range []string{".go", ".py", ".rb", ".js", ".c", ".hs", ".md", ".sh", ".php", ".rs"} {
+		f.Add("a"+ext, []byte("func f() {\n\"'`/*\n"))
+	}
+	f.Fuzz(func(t *testing.T, name string, src []byte) {
+		lines := strings.Count(string(src), "\n") + 1
+		for _, d := range NewOutline(name, src).Decls {
+			if d.DocStart < 1 || d.DocStart > d.Start || d.Start > d.End || d.End > lines {
+				t.Fatalf("%+v of %d lines", d, lines)
+			}
+		}
+	})
+}
