@@ -1,0 +1,429 @@
+package githubsim
+
+import (
+	"fmt"
+	"hash/crc32"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// threadNeed is what a caller needs for what hangs on a number; for a pull request either of two permissions will do.
+func threadNeed(i *issue, write bool, role string) need {
+	n := need{any: []string{"issues"}, write: write, role: role}
+	if i.pull != nil {
+		n.any = append(n.any, "pull_requests")
+	}
+	return n
+}
+
+// targetIssue finds the issue or pull request of the path.
+func (c *call) targetIssue(write bool, role string) (*issue, error) {
+	r, err := c.seen()
+	if err != nil {
+		return nil, err
+	}
+	number, err := c.id("number")
+	if err != nil || number > int64(len(r.issues)) {
+		return nil, notFound()
+	}
+	i := r.issues[number-1]
+	return i, c.permit(r, threadNeed(i, write, role))
+}
+
+// targetComment finds the comment of the path.
+func (c *call) targetComment(write bool) (*comment, error) {
+	r, err := c.seen()
+	if err != nil {
+		return nil, err
+	}
+	id, err := c.id("id")
+	if err != nil {
+		return nil, err
+	}
+	x := c.world.comments[id]
+	if x == nil || x.issue.repo != r {
+		return nil, notFound()
+	}
+	return x, c.permit(r, threadNeed(x.issue, write, ""))
+}
+
+func (s *Server) issueURL(i *issue) string {
+	kind := "issues"
+	if i.pull != nil {
+		kind = "pull"
+	}
+	return fmt.Sprintf("%s/%s/%s/%d", s.base, i.repo.fullName(), kind, i.number)
+}
+
+func (s *Server) commentURL(c *comment) string {
+	return fmt.Sprintf("%s#issuecomment-%d", s.issueURL(c.issue), c.id)
+}
+
+func (s *Server) viaApp(by actor) any {
+	if by.app == nil {
+		return nil
+	}
+	return s.appJSON(by.app)
+}
+
+func (s *Server) issueJSON(i *issue) object {
+	u := s.api("/repos/%s/issues/%d", i.repo.fullName(), i.number)
+	state, labels := "open", []object{}
+	if !i.open {
+		state = "closed"
+	}
+	for _, l := range i.labels {
+		labels = append(labels, s.labelJSON(i.repo, l))
+	}
+	o := object{
+		"url": u, "repository_url": s.api("/repos/%s", i.repo.fullName()), "labels_url": u + "/labels{/name}", "comments_url": u + "/comments",
+		"events_url": u + "/events", "timeline_url": u + "/timeline", "html_url": s.issueURL(i), "id": i.id, "node_id": nodeID("I", i.id),
+		"number": i.number, "title": i.title, "user": s.userJSON(i.by.user), "labels": labels, "state": state, "state_reason": nil,
+		"locked": i.locked, "active_lock_reason": orNil(i.lockReason), "assignee": nil, "assignees": []object{}, "milestone": nil,
+		"comments": len(i.comments), "created_at": stamp(i.created), "updated_at": stamp(i.updated), "closed_at": stampOrNil(i.closed),
+		"author_association": s.association(i.repo, i.by.user), "body": orNil(i.body), "reactions": reactionSummary(u+"/reactions", i.reactions),
+		"performed_via_github_app": s.viaApp(i.by),
+	}
+	if !i.open && i.pull == nil {
+		o["state_reason"] = "completed"
+	}
+	if i.pull != nil {
+		o["draft"] = false
+		o["pull_request"] = object{"url": s.api("/repos/%s/pulls/%d", i.repo.fullName(), i.number), "html_url": s.issueURL(i),
+			"diff_url": s.issueURL(i) + ".diff", "patch_url": s.issueURL(i) + ".patch", "merged_at": nil}
+	}
+	return o
+}
+
+func (s *Server) labelJSON(r *repo, name string) object {
+	sum := crc32.ChecksumIEEE([]byte(strings.ToLower(name)))
+	return object{"id": int64(sum), "node_id": nodeID("LA", int64(sum)), "url": s.api("/repos/%s/labels/%s", r.fullName(), url.PathEscape(name)),
+		"name": name, "description": nil, "color": fmt.Sprintf("%06x", sum&0xffffff), "default": false}
+}
+
+func (s *Server) commentJSON(c *comment) object {
+	u := s.api("/repos/%s/issues/comments/%d", c.issue.repo.fullName(), c.id)
+	return object{
+		"url": u, "html_url": s.commentURL(c), "issue_url": s.api("/repos/%s/issues/%d", c.issue.repo.fullName(), c.issue.number), "id": c.id,
+		"node_id": nodeID("IC", c.id), "user": s.userJSON(c.by.user), "created_at": stamp(c.created), "updated_at": stamp(c.updated),
+		"body": c.body, "author_association": s.association(c.issue.repo, c.by.user), "reactions": reactionSummary(u+"/reactions", c.reactions),
+		"performed_via_github_app": s.viaApp(c.by),
+	}
+}
+
+func listIssues(c *call) (reply, error) {
+	r, err := c.target(reads("issues"))
+	if err != nil {
+		return reply{}, err
+	}
+	state, since := c.query.Get("state"), c.since()
+	var labels []string
+	if l := c.query.Get("labels"); l != "" {
+		labels = strings.Split(l, ",")
+	}
+	var all []*issue
+	for _, i := range r.issues {
+		if i.open == (state == "closed") && state != "all" || i.updated.Before(since) {
+			continue
+		}
+		if slices.ContainsFunc(labels, func(l string) bool { return !slices.Contains(i.labels, l) }) {
+			continue
+		}
+		all = append(all, i)
+	}
+	if c.query.Get("direction") != "asc" {
+		slices.Reverse(all)
+	}
+	part, h := pageOf(c, all)
+	out := []object{}
+	for _, i := range part {
+		out = append(out, c.issueJSON(i))
+	}
+	return reply{body: out, header: h}, nil
+}
+
+// since is the query's lower bound of updated_at.
+func (c *call) since() time.Time {
+	t, err := time.Parse(time.RFC3339, c.query.Get("since"))
+	if err != nil {
+		return time.Time{}
+	}
+	return t
+}
+
+func checkBody(resource string, body string) error {
+	if utf8.RuneCountInString(body) > MaxBody {
+		return unprocessable(resource, "body", "unprocessable", "body is too long (maximum is 65536 characters)")
+	}
+	return nil
+}
+
+func createIssue(c *call) (reply, error) {
+	r, err := c.target(writes("read", "issues"))
+	if err != nil {
+		return reply{}, err
+	}
+	var in struct {
+		Title  *string  `json:"title"`
+		Body   string   `json:"body"`
+		Labels []string `json:"labels"`
+	}
+	if err := c.input(&in); err != nil {
+		return reply{}, err
+	}
+	if in.Title == nil || strings.TrimSpace(*in.Title) == "" {
+		return reply{}, unprocessable("Issue", "title", "missing_field", "title can't be blank")
+	}
+	if err := checkBody("Issue", in.Body); err != nil {
+		return reply{}, err
+	}
+	i := c.addIssue(r, c.caller.actor(), *in.Title, in.Body, nil)
+	for _, l := range in.Labels {
+		c.addLabel(i, c.caller.actor(), l)
+	}
+	return reply{status: http.StatusCreated, body: c.issueJSON(i), header: location(c.api("/repos/%s/issues/%d", r.fullName(), i.number))}, nil
+}
+
+func location(u string) http.Header { return http.Header{"Location": {u}} }
+
+func getIssue(c *call) (reply, error) {
+	i, err := c.targetIssue(false, "")
+	if err != nil {
+		return reply{}, err
+	}
+	o := c.issueJSON(i)
+	o["closed_by"] = nil
+	return ok(o)
+}
+
+func editIssue(c *call) (reply, error) {
+	i, err := c.targetIssue(true, "")
+	if err != nil {
+		return reply{}, err
+	}
+	if c.caller.kind == UserToken && i.by.user != c.caller.user && roleRank(c.permission(i.repo, c.caller.user).permission) < roleRank("triage") {
+		return reply{}, &apiError{status: http.StatusForbidden, message: "Must have admin rights to Repository."}
+	}
+	var in struct {
+		Title *string `json:"title"`
+		Body  *string `json:"body"`
+		State string  `json:"state"`
+	}
+	if err := c.input(&in); err != nil {
+		return reply{}, err
+	}
+	if in.Body != nil {
+		if err := checkBody("Issue", *in.Body); err != nil {
+			return reply{}, err
+		}
+	}
+	c.changeIssue(i, c.caller.actor(), in.Title, in.Body)
+	switch in.State {
+	case "open", "closed":
+		c.setOpen(i, c.caller.actor(), in.State == "open")
+	case "":
+	default:
+		return reply{}, unprocessable("Issue", "state", "invalid", "state is not valid")
+	}
+	return ok(c.issueJSON(i))
+}
+
+func lockIssue(c *call) (reply, error) {
+	i, err := c.targetIssue(true, "triage")
+	if err != nil {
+		return reply{}, err
+	}
+	var in struct {
+		Reason string `json:"lock_reason"`
+	}
+	if err := c.input(&in); err != nil {
+		return reply{}, err
+	}
+	c.setLocked(i, c.caller.actor(), true, in.Reason)
+	return reply{status: http.StatusNoContent}, nil
+}
+
+func unlockIssue(c *call) (reply, error) {
+	i, err := c.targetIssue(true, "triage")
+	if err != nil {
+		return reply{}, err
+	}
+	c.setLocked(i, c.caller.actor(), false, "")
+	return reply{status: http.StatusNoContent}, nil
+}
+
+func (c *call) labelsReply(i *issue) (reply, error) {
+	out := []object{}
+	for _, l := range i.labels {
+		out = append(out, c.labelJSON(i.repo, l))
+	}
+	return ok(out)
+}
+
+func issueLabels(c *call) (reply, error) {
+	i, err := c.targetIssue(false, "")
+	if err != nil {
+		return reply{}, err
+	}
+	return c.labelsReply(i)
+}
+
+func addLabels(c *call) (reply, error) {
+	i, err := c.targetIssue(true, "triage")
+	if err != nil {
+		return reply{}, err
+	}
+	var in struct {
+		Labels []string `json:"labels"`
+	}
+	if strings.HasPrefix(strings.TrimSpace(string(c.body)), "[") { // go-github sends the bare list
+		err = c.input(&in.Labels)
+	} else {
+		err = c.input(&in)
+	}
+	if err != nil {
+		return reply{}, err
+	}
+	for _, l := range in.Labels {
+		c.addLabel(i, c.caller.actor(), l)
+	}
+	return c.labelsReply(i)
+}
+
+func removeLabel(c *call) (reply, error) {
+	i, err := c.targetIssue(true, "triage")
+	if err != nil {
+		return reply{}, err
+	}
+	n := slices.IndexFunc(i.labels, func(l string) bool { return strings.EqualFold(l, c.params["name"]) })
+	if n < 0 {
+		return reply{}, &apiError{status: http.StatusNotFound, message: "Label does not exist"}
+	}
+	label := i.labels[n]
+	i.labels, i.updated = slices.Delete(slices.Clone(i.labels), n, n+1), c.now()
+	c.emitIssue(i, c.caller.actor(), "unlabeled", object{"label": c.labelJSON(i.repo, label)})
+	return c.labelsReply(i)
+}
+
+// unlocked refuses what a locked conversation does not take from those without write access to the repository.
+func (c *call) unlocked(i *issue, what string) error {
+	if !i.locked || c.caller.kind == UserToken && roleRank(c.permission(i.repo, c.caller.user).permission) >= roleRank("write") {
+		return nil
+	}
+	return &apiError{status: http.StatusForbidden, message: "Unable to create " + what + " because issue is locked."}
+}
+
+func (c *call) commentsReply(all []*comment) (reply, error) {
+	since := c.since()
+	all = slices.DeleteFunc(slices.Clone(all), func(x *comment) bool { return x.updated.Before(since) })
+	part, h := pageOf(c, all)
+	out := []object{}
+	for _, x := range part {
+		out = append(out, c.commentJSON(x))
+	}
+	return reply{body: out, header: h}, nil
+}
+
+func listComments(c *call) (reply, error) {
+	i, err := c.targetIssue(false, "")
+	if err != nil {
+		return reply{}, err
+	}
+	return c.commentsReply(i.comments)
+}
+
+func listRepoComments(c *call) (reply, error) {
+	r, err := c.target(reads("issues", "pull_requests"))
+	if err != nil {
+		return reply{}, err
+	}
+	var all []*comment
+	for _, i := range r.issues {
+		all = append(all, i.comments...)
+	}
+	slices.SortFunc(all, func(a, b *comment) int { return int(a.id - b.id) })
+	if c.query.Get("direction") == "desc" && c.query.Get("sort") != "" {
+		slices.Reverse(all)
+	}
+	return c.commentsReply(all)
+}
+
+// commentInput reads the body of a comment that is written or edited.
+func (c *call) commentInput() (string, error) {
+	var in struct {
+		Body *string `json:"body"`
+	}
+	if err := c.input(&in); err != nil {
+		return "", err
+	}
+	if in.Body == nil || strings.TrimSpace(*in.Body) == "" {
+		return "", unprocessable("IssueComment", "body", "missing_field", "body can't be blank")
+	}
+	return *in.Body, checkBody("IssueComment", *in.Body)
+}
+
+func createComment(c *call) (reply, error) {
+	i, err := c.targetIssue(true, "")
+	if err != nil {
+		return reply{}, err
+	}
+	if err := c.unlocked(i, "comment"); err != nil {
+		return reply{}, err
+	}
+	body, err := c.commentInput()
+	if err != nil {
+		return reply{}, err
+	}
+	x := c.addComment(i, c.caller.actor(), body)
+	return reply{status: http.StatusCreated, body: c.commentJSON(x),
+		header: location(c.api("/repos/%s/issues/comments/%s", i.repo.fullName(), strconv.FormatInt(x.id, 10)))}, nil
+}
+
+func getComment(c *call) (reply, error) {
+	x, err := c.targetComment(false)
+	if err != nil {
+		return reply{}, err
+	}
+	return ok(c.commentJSON(x))
+}
+
+// mayChange: the author, whoever has write access, and an App with issues:write, for which GitHub asks no more.
+func (c *call) mayChange(x *comment) error {
+	if c.caller.kind == UserToken && x.by.user != c.caller.user && roleRank(c.permission(x.issue.repo, c.caller.user).permission) < roleRank("write") {
+		return &apiError{status: http.StatusForbidden, message: "Must have admin rights to Repository."}
+	}
+	return nil
+}
+
+func editComment(c *call) (reply, error) {
+	x, err := c.targetComment(true)
+	if err != nil {
+		return reply{}, err
+	}
+	if err := c.mayChange(x); err != nil {
+		return reply{}, err
+	}
+	body, err := c.commentInput()
+	if err != nil {
+		return reply{}, err
+	}
+	c.changeComment(x, c.caller.actor(), body)
+	return ok(c.commentJSON(x))
+}
+
+func deleteComment(c *call) (reply, error) {
+	x, err := c.targetComment(true)
+	if err != nil {
+		return reply{}, err
+	}
+	if err := c.mayChange(x); err != nil {
+		return reply{}, err
+	}
+	c.removeComment(x, c.caller.actor())
+	return reply{status: http.StatusNoContent}, nil
+}
