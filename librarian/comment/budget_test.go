@@ -1,0 +1,214 @@
+package comment
+
+import (
+	"context"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/librarian-app/librarian/librarian"
+)
+
+// grants records when writes were let go.
+type grants struct {
+	mu  sync.Mutex
+	all []grant
+}
+
+type grant struct {
+	kind kind
+	at   time.Time
+}
+
+func (g *grants) add(k kind) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.all = append(g.all, grant{k, time.Now()})
+}
+
+func (g *grants) of(kinds ...kind) []time.Time {
+	var at []time.Time
+	for _, one := range g.all {
+		if len(kinds) == 0 || slices.Contains(kinds, one.kind) {
+			at = append(at, one.at)
+		}
+	}
+	return at
+}
+
+// within is the greatest number of times that lie in one window.
+func within(at []time.Time, window time.Duration) int {
+	most := 0
+	for i := range at {
+		n := 0
+		for _, t := range at[i:] {
+			if t.Sub(at[i]) < window {
+				n++
+			}
+		}
+		most = max(most, n)
+	}
+	return most
+}
+
+func (g *grants) requireWithinLimits(t *testing.T) {
+	t.Helper()
+	require.LessOrEqual(t, within(g.of(), time.Minute), 80, "writes in a minute")
+	require.LessOrEqual(t, within(g.of(), time.Hour), 500, "writes in an hour")
+	require.LessOrEqual(t, within(g.of(answer, progress), time.Second), 1, "comments in a second")
+}
+
+func TestL1_TwentyQuestionsAtOnce(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b, g := newBudget(time.Now), &grants{}
+		var wg sync.WaitGroup
+		var mu sync.Mutex
+		var slowest, slowestEyes time.Duration
+		write := func(k kind) time.Duration {
+			start := time.Now()
+			require.NoError(t, b.acquire(t.Context(), 7, k))
+			g.add(k)
+			return time.Since(start)
+		}
+		for range 20 {
+			wg.Go(func() {
+				eyes := write(reaction)
+				time.Sleep(5 * time.Second) // the research
+				took := write(answer)
+				write(reaction)
+				write(tidy)
+				mu.Lock()
+				defer mu.Unlock()
+				slowest, slowestEyes = max(slowest, took), max(slowestEyes, eyes)
+			})
+		}
+		wg.Wait()
+		g.requireWithinLimits(t)
+		require.Len(t, g.all, 80)
+		require.Zero(t, slowestEyes)
+		require.LessOrEqual(t, slowest, 30*time.Second)
+	})
+}
+
+func TestL1_HundredRunsAnHour(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b, g := newBudget(time.Now), &grants{}
+		rnd := rand.New(rand.NewPCG(1, 2))
+		var wg sync.WaitGroup
+		var mu sync.Mutex
+		var slowest time.Duration
+		refused := 0
+		for range 100 {
+			begin, length := time.Duration(rnd.Int64N(int64(59*time.Minute))), time.Duration(rnd.Int64N(int64(5*time.Minute)))
+			wg.Go(func() {
+				time.Sleep(begin)
+				require.NoError(t, b.acquire(t.Context(), 7, reaction))
+				g.add(reaction)
+				end := time.Now().Add(length)
+				for time.Now().Before(end) { // a progress comment each 30 s: more than there is room for
+					time.Sleep(min(30*time.Second, time.Until(end)))
+					err := b.acquire(t.Context(), 7, progress)
+					if err == nil {
+						g.add(progress)
+						continue
+					}
+					var limit *librarian.RateLimitError
+					require.ErrorAs(t, err, &limit)
+					require.Positive(t, limit.RetryAfter())
+					mu.Lock()
+					refused++
+					mu.Unlock()
+				}
+				start := time.Now()
+				require.NoError(t, b.acquire(t.Context(), 7, answer))
+				g.add(answer)
+				took := time.Since(start)
+				mu.Lock()
+				slowest = max(slowest, took)
+				mu.Unlock()
+				require.NoError(t, b.acquire(t.Context(), 7, reaction))
+				g.add(reaction)
+			})
+		}
+		wg.Wait()
+		g.requireWithinLimits(t)
+		require.Len(t, g.of(answer), 100)
+		require.LessOrEqual(t, slowest, 30*time.Second)
+		require.Positive(t, refused, "the load was to exceed the budget")
+	})
+}
+
+func TestL1_Order(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b, g := newBudget(time.Now), &grants{}
+		for range perMinute { // from now on one write becomes possible each second
+			require.NoError(t, b.acquire(t.Context(), 7, tidy))
+			time.Sleep(time.Second / 2)
+		}
+		time.Sleep(10 * time.Second)
+		full := time.Now()
+		var wg sync.WaitGroup
+		for _, k := range []kind{tidy, answer, answer, reaction} {
+			wg.Go(func() {
+				require.NoError(t, b.acquire(t.Context(), 7, k))
+				g.add(k)
+			})
+			synctest.Wait()
+		}
+		require.NoError(t, b.acquire(t.Context(), 8, answer))
+		require.Zero(t, time.Since(full), "another installation does not wait")
+		wg.Wait()
+		first := 10 * time.Second // 60 s after the first of the eighty
+		at := func(k kind, i int) time.Duration { return g.of(k)[i].Sub(full) }
+		require.Equal(t, first, at(reaction, 0), "reactions go first")
+		require.Equal(t, first+time.Second/2, at(answer, 0))
+		require.Equal(t, first+3*time.Second/2, at(answer, 1))
+		require.Equal(t, first+3*time.Second/2, at(tidy, 0), "tidying goes after answers")
+	})
+}
+
+func TestAcquireEnds(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBudget(time.Now)
+		b.pause(7, time.Hour)
+		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+		defer cancel()
+		require.ErrorIs(t, b.acquire(ctx, 7, answer), context.DeadlineExceeded)
+		require.Empty(t, b.account(7).waiting, "it left the queue")
+		require.Empty(t, b.account(7).writes, "it was not counted")
+
+		start := time.Now()
+		var limit *librarian.RateLimitError
+		require.ErrorAs(t, b.acquire(t.Context(), 7, progress), &limit)
+		require.Zero(t, time.Since(start), "hopeless progress does not wait")
+		require.InDelta(t, time.Hour, limit.RetryAfter(), float64(3*time.Second))
+		time.Sleep(2 * time.Hour)
+		require.True(t, b.account(7).idle())
+	})
+}
+
+func TestProgressGivesUpBehindAnswers(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBudget(time.Now)
+		var wg sync.WaitGroup
+		for range 20 {
+			wg.Go(func() { require.NoError(t, b.acquire(t.Context(), 7, answer)) })
+		}
+		synctest.Wait()
+		start := time.Now()
+		var limit *librarian.RateLimitError
+		require.ErrorAs(t, b.acquire(t.Context(), 7, progress), &limit)
+		require.Equal(t, progressPatience, time.Since(start))
+		wg.Wait()
+	})
+}
