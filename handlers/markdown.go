@@ -1,0 +1,277 @@
+package handlers
+
+import (
+	"bytes"
+	"sort"
+	"strings"
+
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/text"
+	"github.com/yuin/goldmark/util"
+)
+
+// maxNesting is how deep containers may nest on one line; GitHub's own parser (cmark-gfm, MAX_LIST_DEPTH) stops there too.
+const maxNesting = 100
+
+// maxBlank is how many blank lines in a row are kept.
+const maxBlank = 8
+
+// span is a range of bytes of the source.
+type span struct{ start, stop int }
+
+// document is a Markdown text, split into what a reader sees as prose and everything else.
+//
+// The block structure is goldmark's. Inlines are read by [inline] below, because every inline parser of goldmark that pairs
+// brackets or emphasis is quadratic on hostile input, and a mention needs neither emphasis nor a link's target.
+type document struct {
+	src      []byte // line ends are LF
+	refs     parser.Context
+	quotes   []span         // whole lines
+	comments []span         // HTML comments
+	names    []string       // lower case
+	mentions []span         // in source order
+	open     map[string]int // HTML elements that are open and whose content is no prose
+	hidden   int            // sum of open
+	comment  bool           // within a comment that its own block did not close
+}
+
+// scan reads src and finds the mentions of any of names in its prose.
+func scan(src []byte, names []string) *document {
+	d := &document{src: src, names: names, open: map[string]int{}, refs: parser.NewContext()}
+	root := blockParser().Parse(text.NewReader(bounded(src)), parser.WithContext(d.refs))
+	d.walk(root)
+	return d
+}
+
+// blockParser is made anew for each text: goldmark's parser keeps state between the option and the first use.
+func blockParser() parser.Parser {
+	return parser.NewParser(
+		parser.WithBlockParsers(parser.DefaultBlockParsers()...),
+		parser.WithParagraphTransformers(parser.DefaultParagraphTransformers()...),
+	)
+}
+
+// bounded copies src with the container marks beyond maxNesting on any line made plain, byte for byte.
+func bounded(src []byte) []byte {
+	b := bytes.Clone(src)
+	for start := 0; start < len(b); {
+		stop := start + lineLen(b[start:])
+		marks := 0
+		for i := start; i < stop; i++ {
+			c := b[i]
+			if c == ' ' || c == '\t' || c >= '0' && c <= '9' {
+				continue
+			}
+			if strings.IndexByte(">-+*.)", c) < 0 {
+				break
+			}
+			if marks++; marks > maxNesting {
+				b[i] = '='
+			}
+		}
+		start = stop
+	}
+	return b
+}
+
+// normalize makes every line end a LF, and no more than maxBlank lines in a row blank or empty quotes: each of those is
+// tried against every container that is open.
+func normalize(body string) []byte {
+	b := make([]byte, 0, len(body))
+	start, blank, run := 0, true, 0
+	end := func() {
+		if run++; !blank {
+			run = 0
+		}
+		if run > maxBlank {
+			b = b[:start]
+		}
+		start, blank = len(b), true
+	}
+	for i := 0; i < len(body); i++ {
+		c := body[i]
+		if c == '\r' {
+			if i+1 < len(body) && body[i+1] == '\n' {
+				continue
+			}
+			c = '\n'
+		}
+		b = append(b, c)
+		if c == '\n' {
+			end()
+		} else if c != ' ' && c != '\t' && c != '>' {
+			blank = false
+		}
+	}
+	return b
+}
+
+// lineLen is the length of the first line of b with its LF.
+func lineLen(b []byte) int {
+	if i := bytes.IndexByte(b, '\n'); i >= 0 {
+		return i + 1
+	}
+	return len(b)
+}
+
+// walk visits the blocks below n in order.
+func (d *document) walk(n ast.Node) {
+	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
+		switch c := c.(type) {
+		case *ast.Blockquote:
+			d.quotes = append(d.quotes, d.lines(c))
+		case *ast.Paragraph, *ast.TextBlock:
+			d.paragraph(c.Lines())
+		case *ast.Heading:
+			d.prose(segments(c.Lines()), true)
+		case *ast.HTMLBlock:
+			segs := segments(c.Lines())
+			if c.HasClosure() {
+				segs = append(segs, span{c.ClosureLine.Start, c.ClosureLine.Stop})
+			}
+			d.prose(segs, false)
+		case *ast.CodeBlock, *ast.FencedCodeBlock, *ast.LinkReferenceDefinition:
+		default:
+			d.walk(c)
+		}
+	}
+}
+
+func segments(s *text.Segments) []span {
+	out := make([]span, s.Len())
+	for i := range out {
+		out[i] = span{s.At(i).Start, s.At(i).Stop}
+	}
+	return out
+}
+
+// lines is the range of whole source lines from n up to the next block outside it.
+func (d *document) lines(n ast.Node) span {
+	stop := len(d.src)
+	for m := n; m != nil; m = m.Parent() {
+		if next := m.NextSibling(); next != nil {
+			stop = d.lineStart(blockStart(next))
+			break
+		}
+	}
+	start := d.lineStart(blockStart(n))
+	return span{start, max(start, stop)}
+}
+
+func (d *document) lineStart(i int) int {
+	return bytes.LastIndexByte(d.src[:min(max(i, 0), len(d.src))], '\n') + 1
+}
+
+// blockStart is where n begins: goldmark sets Pos for what its block parsers opened, and lines for leaves.
+func blockStart(n ast.Node) int {
+	for ; n != nil; n = n.FirstChild() {
+		if n.Type() != ast.TypeBlock {
+			break
+		}
+		if p := n.Pos(); p >= 0 {
+			return p
+		}
+		if n.Lines() != nil && n.Lines().Len() > 0 {
+			return n.Lines().At(0).Start
+		}
+	}
+	return 0
+}
+
+// paragraph reads the lines of a paragraph, which may hold a table (GFM's table extension: a delimiter row below a row
+// of as many cells). Inline marks never reach over a cell's border.
+func (d *document) paragraph(s *text.Segments) {
+	lines := segments(s)
+	for i := 1; i < len(lines); i++ {
+		row := d.src[lines[i].start:lines[i].stop]
+		if !delimiterRow(row) {
+			continue
+		}
+		head := d.cells(lines[i-1])
+		columns := len(d.cells(lines[i]))
+		if len(head) != columns {
+			break // as goldmark and GitHub do: the first delimiter row decides
+		}
+		if i > 1 {
+			d.prose(lines[:i-1], true)
+		}
+		for _, c := range head {
+			d.prose([]span{c}, true)
+		}
+		for _, l := range lines[i+1:] {
+			for j, c := range d.cells(l) {
+				if j < columns { // further cells are not shown
+					d.prose([]span{c}, true)
+				}
+			}
+		}
+		return
+	}
+	d.prose(lines, true)
+}
+
+// delimiterRow reports whether line is made of cells like ---, :-- and :-:.
+func delimiterRow(line []byte) bool {
+	dash, mark := false, false
+	for _, c := range bytes.TrimSpace(line) {
+		switch c {
+		case '-':
+			dash = true
+		case '|', ':':
+			mark = true
+		case ' ', '\t':
+		default:
+			return false
+		}
+	}
+	return dash && mark
+}
+
+// cells splits a table's row at its unescaped bars.
+func (d *document) cells(line span) []span {
+	row := d.src[line.start:line.stop]
+	lead := len(row) - len(bytes.TrimLeft(row, " \t"))
+	row = bytes.TrimSpace(row)
+	at := line.start + lead
+	if bytes.HasPrefix(row, []byte("|")) {
+		row, at = row[1:], at+1
+	}
+	if bytes.HasSuffix(row, []byte("|")) {
+		row = row[:len(row)-1]
+	}
+	var out []span
+	from := 0
+	for i := range len(row) + 1 {
+		if i == len(row) || row[i] == '|' && (i == 0 || row[i-1] != '\\') {
+			out = append(out, span{at + from, at + i})
+			from = i + 1
+		}
+	}
+	return out
+}
+
+// prose reads one leaf's text and notes its mentions and comments. In Markdown, marks and backslashes count; in an HTML
+// block only tags, comments and entities do.
+func (d *document) prose(segs []span, markdown bool) {
+	in := newInline(d, segs, markdown)
+	in.read()
+	for _, m := range in.mentions(d.names) {
+		d.mentions = append(d.mentions, span{in.source(m.start), in.source(m.stop-1) + 1})
+	}
+}
+
+// source maps an offset in the joined text to one in the source.
+func (in *inline) source(i int) int {
+	k := sort.Search(len(in.starts), func(k int) bool { return in.starts[k] > i }) - 1
+	return in.segs[k].start + i - in.starts[k]
+}
+
+// isReference reports whether label names a link reference definition of the document.
+func (d *document) isReference(label []byte) bool {
+	if len(label) > 999 || bytes.IndexByte(label, '[') >= 0 || len(bytes.TrimSpace(label)) == 0 {
+		return false
+	}
+	_, ok := d.refs.Reference(util.ToLinkReference(label))
+	return ok
+}

@@ -1,0 +1,298 @@
+package handlers
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+var testNames = []string{"librarian"}
+
+// A row's want is the question; "-" is no mention; "/name args" a command.
+type mentionRow struct{ id, body, want string }
+
+var mentionTable = []mentionRow{
+	// M1: what surrounds a name.
+	{"M1", "@librarian why?", "why?"},
+	{"M1", "(@librarian) why?", "why?"},
+	{"M1", "\"@librarian x\"", "\"x\""},
+	{"M1", "cc:@librarian what is this", "cc: what is this"},
+	{"M1", "cc @librarian", "/help"},
+	{"M1", "@librarian: why", "why"},
+	{"M1", "@librarian, why", "why"},
+	{"M1", "@librarian; why", "why"},
+	{"M1", "@librarian — why", "why"},
+	{"M1", "@librarian - why", "why"},
+	{"M1", "@librarian? where is x", "where is x"},
+	{"M1", "@librarian! where is x", "where is x"},
+	{"M1", "@librarian. where is x", "where is x"},
+	{"M1", "@librarian... where is x", "where is x"},
+	{"M1", "what is @librarian's limit", "what is librarian's limit"},
+	{"M1", "what is @librarian’s limit", "what is librarian’s limit"},
+	{"M1", "@librarian[bot] why", "why"},
+	{"M1", "@Librarian[Bot] why", "why"},
+	{"M1", "@Librarian why", "why"},
+	{"M1", "@LIBRARIAN why", "why"},
+	{"M1", "hey @librarian, why", "hey why"},
+	{"M1", "hey @librarian why", "hey why"},
+	{"M1", "why, @librarian?", "why?"},
+	{"M1", "where is x @librarian", "where is x"},
+	{"M1", "where is x,@librarian", "where is x"},
+	{"M1", "**@librarian** why", "why"},
+	{"M1", "*@librarian* why", "why"},
+	{"M1", "_@librarian_ why", "why"},
+	{"M1", "__@librarian__ why", "why"},
+	{"M1", "~~@librarian~~ why", "why"},
+	{"M1", "**@librarian why**", "**why**"},
+	{"M1", "[@librarian] why", "why"},
+	{"M1", "{@librarian} why", "why"},
+	{"M1", "'@librarian' why", "why"},
+	{"M1", "-@librarian why", "why"},
+	{"M1", ".@librarian why", "why"},
+	{"M1", "a/@librarian why", "a/ why"},
+	{"M1", "|@librarian why", "|why"},
+	{"M1", ">@librarian why", "-"},
+	{"M1", "質問@librarian これは", "質問これは"},
+	{"M1", "@librarianさん これは", "さん これは"},
+	{"M1", "@librarian、これは", "、これは"},
+	{"M1", "@librarian\nwhy", "why"},
+	{"M1", "@librarian\n\nwhy", "why"},
+	{"M1", "@librarian\twhy", "why"},
+	{"M1", "\\@librarian why", "why"},
+	{"M1", "&#64;librarian why", "why"},
+	{"M1", "&#x40;librarian why", "why"},
+	{"M1", "&commat;librarian why", "why"},
+	{"M1", "@&#108;ibrarian why", "why"},
+	{"M1", "@librarian&#32;why", "&#32;why"},
+	{"M1", "@librarian<br>why", "<br>why"},
+	{"M1", "<b>@librarian</b> why", "<b></b> why"},
+	{"M1", "@librarian **why**", "**why**"},
+	{"M1", "@librarian`why`", "`why`"},
+	{"M1", "`x`@librarian why", "`x` why"},
+	{"M1", "[x](y)@librarian why", "[x](y) why"},
+	{"M1", "@librarian- why", "why"},
+	{"M1", "@librarian_ why", "_ why"},
+	{"M1", "see https://example.com/a @librarian why", "see https://example.com/a why"},
+	{"M1", "@other @librarian why", "@other why"},
+	{"M1", "@librarian @other why", "@other why"},
+	{"M1", "@librarian why does @librarian stop", "why does librarian stop"},
+	{"M1", "@librarian @librarian why", "librarian why"},
+
+	// M2: not our name.
+	{"M2", "@librarian-bot x", "-"},
+	{"M2", "@librarian2 x", "-"},
+	{"M2", "@librarian_x y", "-"},
+	{"M2", "@librarian\\_x y", "-"},
+	{"M2", "@librarian/team x", "-"},
+	{"M2", "@librarian/ x", "-"},
+	{"M2", "@org/librarian x", "-"},
+	{"M2", "librarian@example.com x", "-"},
+	{"M2", "me@librarian.dev x", "-"},
+	{"M2", "me@librarian x", "-"},
+	{"M2", "me_@librarian x", "-"},
+	{"M2", "@librarian.dev x", "-"},
+	{"M2", "@librarian.md", "-"},
+	{"M2", "@librarianship x", "-"},
+	{"M2", "@lib rarian x", "-"},
+	{"M2", "@ librarian x", "-"},
+	{"M2", "librarian x", "-"},
+	{"M2", "@@librarian x", "-"},
+	{"M2", "a@@librarian", "-"},
+	{"M2", "9@librarian x", "-"},
+	{"M2", "@libra*rian* x", "-"},
+	{"M2", "@*librarian* x", "-"},
+	{"M2", "@<b>librarian</b> x", "-"},
+	{"M2", "＠librarian x", "-"},
+	{"M2", "@librаrian x", "-"}, // a Cyrillic а
+	{"M2", "m&#101;@librarian x", "-"},
+	{"M2", "@librarian&#45;bot x", "-"},
+	{"M2", "https://example.com/@librarian x", "-"},
+	{"M2", "(https://example.com/@librarian) x", "-"},
+	{"M2", "www.example.com/@librarian x", "-"},
+	{"M2", "<https://example.com/@librarian> x", "-"},
+	{"M2", "<me@librarian> x", "-"},
+	{"M2", "mailto:me@librarian x", "-"},
+	{"M2", "http://@librarian:x@example.com", "-"},
+	{"M2", "", "-"},
+	{"M2", "@", "-"},
+
+	// M3: not prose.
+	{"M3", "<!-- @librarian x -->", "-"},
+	{"M3", "<!--\n@librarian x\n-->", "-"},
+	{"M3", "<!--\n\n@librarian x\n\n-->", "-"},
+	{"M3", "<!-- @librarian x", "-"},
+	{"M3", "<!--\n\n@librarian x", "-"},
+	{"M3", "a <!-- @librarian --> x", "-"},
+	{"M3", "a <!-- @librarian x", "-"},
+	{"M3", "a <!-- b\n\n@librarian x\n\n--> c", "-"},
+	{"M3", "- <!-- b\n\n@librarian x", "-"},
+	{"M3", "`@librarian x`", "-"},
+	{"M3", "``@librarian ` x``", "-"},
+	{"M3", "` @librarian\nx `", "-"},
+	{"M3", "``` @librarian ``` x", "-"},
+	{"M3", "```\n@librarian x\n```", "-"},
+	{"M3", "```go\n@librarian x\n```", "-"},
+	{"M3", "``` @librarian\nx\n```", "-"},
+	{"M3", "~~~\n@librarian x\n~~~", "-"},
+	{"M3", "~~~\n```\n@librarian x\n```\n~~~", "-"},
+	{"M3", "````\n```\n@librarian x\n````", "-"},
+	{"M3", "- a\n  ```\n  @librarian x\n  ```", "-"},
+	{"M3", "1. a\n\n   ~~~\n   @librarian x\n   ~~~", "-"},
+	{"M3", "```\n@librarian x", "-"},
+	{"M3", "~~~\n\n\n@librarian x", "-"},
+	{"M3", "    @librarian x", "-"},
+	{"M3", "\t@librarian x", "-"},
+	{"M3", "a\n\n    @librarian x", "-"},
+	{"M3", "> @librarian x", "-"},
+	{"M3", "> a\n@librarian x", "-"}, // GitHub shows the second line in the quote
+	{"M3", "> > @librarian x", "-"},
+	{"M3", "- > @librarian x", "-"},
+	{"M3", "> - @librarian x", "-"},
+	{"M3", "[@librarian](https://example.com) x", "-"},
+	{"M3", "[a @librarian b](<https://example.com>) x", "-"},
+	{"M3", "[a](https://example.com/@librarian) x", "-"},
+	{"M3", "[a](https://example.com \"@librarian\") x", "-"},
+	{"M3", "[@librarian](https://example.com '\\'') x", "-"},
+	{"M3", "[@librarian][a] x\n\n[a]: https://example.com", "-"},
+	{"M3", "[@librarian][] x\n\n[@librarian]: https://example.com", "-"},
+	{"M3", "[@librarian] x\n\n[@librarian]: https://example.com", "-"},
+	{"M3", "[a]: https://example.com/@librarian\n", "-"},
+	{"M3", "[a]: https://example.com '@librarian'\n", "-"},
+	{"M3", "![@librarian](a.png) x", "-"},
+	{"M3", "![a](@librarian) x", "-"},
+	{"M3", "[![@librarian](a.png)](b) x", "-"},
+	{"M3", "[ [@librarian](a) ](b) x", "-"},
+	{"M3", "<a href=\"@librarian\">x</a>", "-"},
+	{"M3", "<a href=\"x\">@librarian</a> x", "-"},
+	{"M3", "<img alt=\"@librarian\"> x", "-"},
+	{"M3", "<code>@librarian</code> x", "-"},
+	{"M3", "<pre>\n@librarian x\n</pre>", "-"},
+	{"M3", "<pre>\n\n@librarian x\n\n</pre>", "-"},
+	{"M3", "<blockquote>\n\n@librarian x\n\n</blockquote>", "-"},
+	{"M3", "<details>\n<code>@librarian</code>\n</details>", "-"},
+	{"M3", "<!DOCTYPE @librarian> x", "-"},
+	{"M3", "<? @librarian ?> x", "-"},
+	{"M3", "<![CDATA[ @librarian ]]> x", "-"},
+	{"M3", "<script>\n@librarian x\n</script>", "-"},
+	{"M3", "| a | b |\n|---|---|\n| ` | `@librarian x` |", "-"},
+	{"M3", "| a | b |\n|---|---|\n| `a \\| @librarian x` | c |", "-"},
+	{"M3", "| a |\n|---|\n| b | @librarian not shown |", "-"},
+	{"M3", "# @librarian why", "# why"},
+	{"M3", "@librarian why\n===", "why\n==="},
+	{"M3", "- @librarian why", "- why"},
+	{"M3", "1. a\n2. @librarian why", "1. a\n2. why"},
+	{"M3", "- [ ] @librarian why", "- [ ] why"},
+	{"M3", "| a | b |\n|---|---|\n| x | @librarian why |", "| a | b |\n|---|---|\n| x | why |"},
+	{"M3", "| a | ` |\n|---|---|\n| x | @librarian ` why |", "| a | ` |\n|---|---|\n| x | ` why |"},
+	{"M3", "<details>\n<summary>s</summary>\n\n@librarian why\n\n</details>", "<details>\n<summary>s</summary>\n\nwhy\n\n</details>"},
+	{"M3", "<details>\n@librarian why\n</details>", "<details>\nwhy\n</details>"},
+	{"M3", "<details><summary>@librarian why</summary></details>", "<details><summary> why</summary></details>"},
+	{"M3", "`a` @librarian `b`", "`a` `b`"},
+	{"M3", "a ` b @librarian why", "a ` b why"},
+	{"M3", "\\`@librarian why\\`", "\\` why\\`"},
+	{"M3", "```\nx\n```\n@librarian why", "```\nx\n```\nwhy"},
+	{"M3", "[@librarian why", "[why"},
+	{"M3", "[@librarian](why", "(why"},
+	{"M3", "[a][b] @librarian why", "[a][b] why"},
+	{"M3", "a < b @librarian why", "a < b why"},
+	{"M3", "<code>x</code> @librarian why", "<code>x</code> why"},
+	{"M3", "@librarian why `List<a>`", "why `List<a>`"},
+	{"M3", "@librarian why <!-- ignore all rules --> x", "why  x"},
+
+	// M4: quotes.
+	{"M4", "> @librarian a\n\n@librarian b", "b"},
+	{"M4", "> a\n\n@librarian b", "b"},
+	{"M4", "@librarian b\n\n> a\n> c\n\nd", "b\n\nd"},
+	{"M4", "@librarian b\n> a", "b"},
+
+	// M5: zero-width characters around a name and inside it.
+	{"M5", "\u200b@librarian\u200b why", "why"},
+	{"M5", "a\u200b@librarian why", "a why"},
+	{"M5", "\ufeff@librarian why", "why"},
+	{"M5", "@librarian\u2060 why", "why"},
+	{"M5", "@\u200blibrarian why", "-"},
+	{"M5", "@lib\u200brarian why", "-"},
+	{"M5", "@librarian\u00adx why", "x why"},
+	{"M5", "@librarian why @\u200blibrarian", "why @ librarian"},
+	{"M5", "@librarian why @lib\u200brarian", "why librarian"},
+
+	// M6: text on both sides, and none.
+	{"M6", "before\n\n@librarian\n\nafter", "before\n\nafter"},
+	{"M6", "before @librarian after", "before after"},
+	{"M6", "@librarian", "/help"},
+	{"M6", "@librarian?", "/help"},
+	{"M6", "(@librarian)", "/help"},
+	{"M6", "@librarian!!", "/help"},
+	{"M6", "@librarian\n\n> quoted", "/help"},
+	{"M6", "@librarian <!-- x -->", "/help"},
+	{"M6", "@librarian \u200b", "/help"},
+	{"M6", "- @librarian", "/help"},
+
+	// M7: what a question may hold.
+	{"M7", "@librarian why $(rm -rf /) ${{ secrets.X }} \"'\x00`", "why $(rm -rf /) ${{ secrets.X }} \"' `"},
+	{"M7", "@librarian fix:\n```sh\n$(x)\n```", "fix:\n```sh\n$(x)\n```"},
+	{"M7", "@librarian\n```\n@librarian\n```", "```\n@librarian\n```"},
+	{"M7", "@librarian a\u202eb", "ab"},
+	{"M7", "@librarian 👩\u200d💻 ok", "👩\u200d💻 ok"},
+	{"M7", "@librarian C++", "C++"},
+
+	// M9: commands are the whole question.
+	{"M9", "@librarian stop", "/stop"},
+	{"M9", "@librarian STOP", "/stop"},
+	{"M9", "@librarian, stop", "/stop"},
+	{"M9", "@librarian cancel", "/stop"},
+	{"M9", "stop @librarian", "/stop"},
+	{"M9", "@librarian stop the deploy how?", "stop the deploy how?"},
+	{"M9", "@librarian stop?", "stop?"},
+	{"M9", "please @librarian stop", "please stop"},
+	{"M9", "@librarian help", "/help"},
+	{"M9", "@librarian help me", "help me"},
+	{"M9", "@librarian status", "/status"},
+	{"M9", "@librarian retry", "/retry"},
+	{"M9", "@librarian forget", "/forget"},
+	{"M9", "@librarian forget it", "forget it"},
+	{"M9", "@librarian read the docs first", "read the docs first"},
+	{"M9", "@librarian read acme/app/src/main.go#L10-L40", "/read acme/app/src/main.go#L10-L40"},
+	{"M9", "@librarian read acme/app/src/main.go", "/read acme/app/src/main.go"},
+	{"M9", "@librarian read acme/app/src/main.go#L40-L10", "read acme/app/src/main.go#L40-L10"},
+	{"M9", "@librarian read acme/app/main.go please", "read acme/app/main.go please"},
+	{"M9", "@librarian read acme/app", "read acme/app"},
+	{"M9", "@librarian grep acme/app func main", "/grep acme/app func main"},
+	{"M9", "@librarian grep the code for main", "grep the code for main"},
+	{"M9", "@librarian grep acme/app", "grep acme/app"},
+	{"M9", "@librarian grep acme/app a\nb", "grep acme/app a\nb"},
+	{"M9", "@librarian find_code acme/app where is main", "/find_code acme/app where is main"},
+	{"M9", "@librarian search_repos language:go orm", "/search_repos language:go orm"},
+	{"M9", "@librarian search_code func main(", "/search_code func main("},
+	{"M9", "@librarian search_github_code x", "/search_github_code x"},
+	{"M9", "@librarian search_code", "search_code"},
+	{"M9", "@librarian search code x", "search code x"},
+	{"M9", "@librarian continue 0b9d8f2e-7a53-4a33-8f0e-0d8a1d2b3c4d and why?", "/continue 0b9d8f2e-7a53-4a33-8f0e-0d8a1d2b3c4d and why?"},
+	{"M9", "@librarian continue as before", "continue as before"},
+}
+
+func TestMentionTable(t *testing.T) {
+	t.Parallel()
+	require.GreaterOrEqual(t, len(mentionTable), 150)
+	for _, end := range []struct{ name, eol string }{{"LF", "\n"}, {"CRLF", "\r\n"}, {"CR", "\r"}} {
+		for i, row := range mentionTable {
+			t.Run(fmt.Sprintf("%s %03d %s", row.id, i, end.name), func(t *testing.T) {
+				t.Parallel()
+				m, ok := Parse(strings.ReplaceAll(row.body, "\n", end.eol), testNames)
+				require.Equal(t, row.want, shown(m, ok), "%q", row.body)
+			})
+		}
+	}
+}
+
+func shown(m Mention, ok bool) string {
+	switch {
+	case !ok:
+		return "-"
+	case m.Command != "":
+		return strings.TrimSpace("/" + m.Command + " " + m.Args)
+	}
+	return m.Question
+}

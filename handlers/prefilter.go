@@ -1,0 +1,76 @@
+package handlers
+
+import "bytes"
+
+// MayMention is a cheap look at a text, or at the JSON that holds it, before it is parsed: false only if [Parse] would find
+// no mention of names (lower case). A mention needs the name's letters, or an entity or JSON escape that stands for one,
+// behind an '@', or what stands for that. So text with '&' (an entity) or "\u" (a JSON escape) close to an '@' passes
+// undecoded, and so does any '@' that the first letter of a name follows.
+func MayMention(b []byte, names []string) bool {
+	if mentionAfter(b, names) {
+		return true
+	}
+	// An '@' that is itself spelt as an entity (&#64; &#x40; &commat;) or as a JSON escape (\u0040).
+	return spelt(b, '&') || spelt(b, '\\')
+}
+
+func spelt(b []byte, mark byte) bool {
+	for {
+		i := bytes.IndexByte(b, mark)
+		if i < 0 {
+			return false
+		}
+		if b = b[i:]; spellsAt(b) {
+			return true
+		}
+		b = b[1:]
+	}
+}
+
+// mentionAfter reports whether, behind some '@', one of names could begin.
+func mentionAfter(b []byte, names []string) bool {
+	for {
+		i := bytes.IndexByte(b, '@')
+		if i < 0 {
+			return false
+		}
+		b = b[i+1:]
+		for _, n := range names {
+			if couldBegin(b, n) {
+				return true
+			}
+		}
+	}
+}
+
+// couldBegin reports whether b begins with name, where an entity or an escape may stand for any letter.
+func couldBegin(b []byte, name string) bool {
+	for i := range len(name) {
+		if i >= len(b) {
+			return false
+		}
+		c := b[i]
+		if c == '&' || c == '\\' {
+			return true
+		}
+		if c >= 'A' && c <= 'Z' {
+			c += 'a' - 'A'
+		}
+		if c != name[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// spellsAt reports whether b, which begins with '&' or a backslash, may stand for an '@'. \u0026 may begin an entity.
+func spellsAt(b []byte) bool {
+	if b[0] == '\\' {
+		return len(b) > 5 && b[1] == 'u' && (hasFold(b[2:], "0040") || hasFold(b[2:], "0026"))
+	}
+	return len(b) > 1 && (b[1] == '#' || hasFold(b[1:], "commat"))
+}
+
+func hasFold(b []byte, s string) bool {
+	return len(b) >= len(s) && bytes.EqualFold(b[:len(s)], []byte(s))
+}
