@@ -1,0 +1,125 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/librarian-app/librarian/librarian"
+)
+
+// lastCalls is how many tool calls a progress comment, and the terminal's live view, show unfolded.
+const lastCalls = 3
+
+// Progress is how far a run has come.
+type Progress struct {
+	Question string
+	Calls    []librarian.ToolEndData // all that ended
+	Running  string                  // what is being done now, for example "grep prepareQuery"; may be empty
+	Took     time.Duration           // so far
+	Model    string
+	Thinking string
+}
+
+// Progress makes the comment of a run that is still at work: the question's first line, the last calls, a footer, and the
+// whole trace, folded.
+func (c Comment) Progress(p Progress) string {
+	blocks := []string{"**Looking into it:** " + c.code(clip(firstLine(p.Question), 200))}
+	recent := p.Calls[max(0, len(p.Calls)-lastCalls):]
+	lines := Trace(recent)
+	if p.Running != "" {
+		lines = strings.TrimPrefix(lines+"\n"+clip(oneLine(p.Running), maxSubject)+" …", "\n")
+	}
+	if lines != "" {
+		blocks = append(blocks, strings.Trim(Fence(Redact(lines, c.Secrets), "text"), "\n"))
+	}
+	footer := plural(len(p.Calls), "tool call", "tool calls") + " so far · " + Took(p.Took)
+	if p.Model != "" {
+		footer += " · " + ModelName(p.Model, p.Thinking)
+	}
+	blocks = append(blocks, fmt.Sprintf("<sub>%s · run <code>%s</code> · to stop it, comment %s.</sub>", EscapeText(footer), c.Run, c.code("@"+c.Bot+" stop")))
+	if len(p.Calls) > lastCalls {
+		blocks = append(blocks, c.folded(p.Calls))
+	}
+	return c.single(RoleProgress, blocks...)
+}
+
+// Refusal makes a comment of the one line that says why a request was declined.
+func (c Comment) Refusal(line string) string {
+	return c.single(RoleRefusal, c.clean(oneLine(line)))
+}
+
+// Notice makes a comment of a host's sentence that ends a command, for example that one is not available yet.
+func (c Comment) Notice(line string) string {
+	return c.single(RoleAnswer, c.clean(oneLine(line)))
+}
+
+// Interrupted makes the comments of a run that the process died under for the last time. Found may be nil.
+func (c Comment) Interrupted(found *librarian.Findings, trace []librarian.ToolEndData) []string {
+	blocks := []string{"**Interrupted.** The process that worked on this stopped twice, and the run was given up. Ask again to start anew."}
+	if found != nil && len(found.Locations) > 0 {
+		blocks = append(blocks, "What was found so far:")
+		blocks = append(blocks, c.findings(*found)...)
+	}
+	return c.parts(RoleAnswer, strings.Join(blocks, "\n\n"), c.tail(librarian.Outcome{Calls: len(trace), Took: total(trace)}, trace))
+}
+
+func total(trace []librarian.ToolEndData) (d time.Duration) {
+	for _, e := range trace {
+		d += e.Took
+	}
+	return d
+}
+
+// Help is what a help comment says of this installation.
+type Help struct {
+	Model   string // where code goes: the configured model
+	WhoMay  string // a sentence on who may ask here; may be empty
+	Reads   string // a sentence on what may be read; may be empty
+	Version string
+	Problem string // a fault of the repository's settings, told to who asks here; may be empty
+}
+
+// Help makes the comment that says how to ask.
+func (c Comment) Help(h Help) string {
+	bot := "@" + c.Bot
+	blocks := []string{
+		"Ask me a question about code: mention me in a comment, for example " + c.code(bot+" where are webhooks verified?") +
+			". I look it up in the repository and answer with links to the lines I read, pinned to a commit.",
+		"- " + c.code(bot+" help") + " shows this.\n- " + c.code(bot+" stop") + " stops a run of this thread.",
+	}
+	for _, s := range []string{h.WhoMay, h.Reads} {
+		if s != "" {
+			blocks = append(blocks, c.clean(oneLine(s)))
+		}
+	}
+	if h.Model == Scout {
+		blocks = append(blocks, "Answers come from "+c.code(Scout)+", a ranked code search without a language model; code stays on the server that runs me.")
+	} else if h.Model != "" {
+		blocks = append(blocks, "Questions and the code that is read go to the model "+c.code(h.Model)+".")
+	}
+	if h.Problem != "" {
+		blocks = append(blocks, "**Settings:** "+c.clean(oneLine(h.Problem)))
+	}
+	if h.Version != "" {
+		blocks = append(blocks, "<sub>librarian "+EscapeText(oneLine(h.Version))+"</sub>")
+	}
+	return c.single(RoleAnswer, blocks...)
+}
+
+// single makes one body. What it is made of is short by construction; should it not fit all the same, its last blocks go.
+func (c Comment) single(role string, blocks ...string) string {
+	for len(blocks) > 1 && units(strings.Join(blocks, "\n\n")) > c.limit()-partReserve {
+		blocks = blocks[:len(blocks)-1]
+	}
+	return strings.Join(blocks, "\n\n") + "\n\n" + Marker{Run: c.Run, Role: role}.String() + "\n"
+}
+
+// firstLine is the first line of a text that holds something.
+func firstLine(s string) string {
+	for line := range strings.Lines(strings.TrimSpace(s)) {
+		return cmp.Or(oneLine(line), "…")
+	}
+	return ""
+}

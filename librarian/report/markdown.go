@@ -1,0 +1,244 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/librarian-app/librarian/librarian"
+)
+
+// Limits of what is posted, in UTF-16 units.
+const (
+	// MaxComment is kept below GitHub's 65,536 characters.
+	MaxComment = 65_000
+	// MaxParts is how many comments one answer may take; what is beyond them is cut, and that is said.
+	MaxParts = 6
+
+	maxTrace    = 12_000 // of the folded trace
+	maxLastText = 4_000  // of the last words of a model whose run failed
+	maxUnfolded = 3      // permalinks that GitHub unfolds to code; more would bury the answer
+	partReserve = 400    // for the marker and the notes on parts
+)
+
+// The roles of our comments.
+const (
+	RoleAnswer   = "answer"
+	RoleProgress = "progress"
+	RoleRefusal  = "refusal"
+)
+
+// Comment is what all comments of one run share. Its methods make bodies; whatever models or tools wrote is sanitised in
+// them, and secrets redacted.
+type Comment struct {
+	Run     librarian.RunID
+	Bot     string           // the App's slug, by which it is mentioned
+	Asker   string           // the one login whose mention may stay live
+	Repo    librarian.RepoID // the thread's repository; permalinks into it are unfolded
+	Secrets []string         // exact values that must not be posted
+	Limit   int              // UTF-16 units a body may have; 0: MaxComment. Lower after GitHub called one too long
+}
+
+func (c Comment) limit() int {
+	if c.Limit <= 0 || c.Limit > MaxComment {
+		return MaxComment
+	}
+	return max(c.Limit, 3_000)
+}
+
+// clean makes Markdown that somebody else wrote fit to be posted.
+func (c Comment) clean(md string) string {
+	return Sanitize(md, Options{Asker: c.Asker, Secrets: c.Secrets})
+}
+
+// code shows a short text in code font, redacted.
+func (c Comment) code(s string) string { return InlineCode(Redact(s, c.Secrets)) }
+
+// Answer makes the comments that end a run, one or a few, for any outcome: found, limit, failed, cancelled. Trace is the
+// run's ended tool calls.
+func (c Comment) Answer(o librarian.Outcome, trace []librarian.ToolEndData) []string {
+	var main []string
+	switch o.Kind {
+	case librarian.OutcomeLimit:
+		main = append(main, "> **Limit reached.** "+c.clean(oneLine(cmp.Or(o.Message, "The run was ended by the host.")))+" This is what was read until then; it was not judged by the model.")
+	case librarian.OutcomeFailed:
+		main = append(main, "**This question could not be answered.** "+c.clean(oneLine(cmp.Or(o.Message, "The run failed."))))
+	case librarian.OutcomeCancelled:
+		main = append(main, "**Stopped.** "+c.clean(oneLine(cmp.Or(o.Message, "The run was cancelled."))))
+	}
+	if o.Findings != nil {
+		if o.Kind == librarian.OutcomeFailed || o.Kind == librarian.OutcomeCancelled {
+			main = append(main, "What was found so far:")
+		}
+		main = append(main, c.findings(*o.Findings)...)
+	}
+	if last := strings.TrimSpace(o.LastText); last != "" && o.Kind != librarian.OutcomeFound {
+		main = append(main, "The model's last words, not verified:", c.clean(cutWords(last, maxLastText)))
+	}
+	return c.parts(RoleAnswer, strings.Join(main, "\n\n"), c.tail(o, trace))
+}
+
+// findings are the blocks of an answer.
+func (c Comment) findings(f librarian.Findings) []string {
+	var out []string
+	if f.Summary != "" {
+		out = append(out, c.prose(f.Summary, f))
+	}
+	if len(f.Locations) > 0 {
+		out = append(out, "**Locations**", c.locationList(f))
+		out = append(out, c.unfolded(f.Locations)...)
+	}
+	if f.Description != "" {
+		out = append(out, c.prose(f.Description, f))
+	}
+	if f.Dropped > 0 {
+		out = append(out, "*"+droppedLine(f.Dropped)+"*")
+	}
+	return out
+}
+
+// prose is text of the model's, with links on the places in it that were verified.
+func (c Comment) prose(md string, f librarian.Findings) string {
+	return linkMentions(c.clean(md), f.References)
+}
+
+func (c Comment) locationList(f librarian.Findings) string {
+	label := labels(f.Locations)
+	var b strings.Builder
+	for i, l := range f.Locations {
+		b.WriteString("- " + c.link(label[i], l))
+		if note := oneLine(l.Note); note != "" {
+			b.WriteString(" — " + oneLine(c.prose(note, f)))
+		}
+		b.WriteString("\n")
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// link is a location's label, linked where it has a page, else path:lines@sha.
+func (c Comment) link(label string, l librarian.Location) string {
+	if url := Permalink(l); url != "" {
+		return "[" + c.code(label) + "](" + url + ")"
+	}
+	return c.code(Pinned(l))
+}
+
+// unfolded are the bare permalinks into the thread's own repository, which GitHub shows as code.
+func (c Comment) unfolded(locations []librarian.Location) []string {
+	var out []string
+	for _, l := range locations {
+		if url := Permalink(l); url != "" && l.Start > 0 && l.Repo == c.Repo {
+			out = append(out, url)
+		}
+	}
+	if len(out) > maxUnfolded {
+		return nil
+	}
+	return out
+}
+
+// labels name locations so that no two repositories, and no two commits of one, look alike.
+func labels(locations []librarian.Location) []string {
+	repos := map[string]map[librarian.RepoID]bool{} // short name → repositories
+	commits := map[librarian.RepoID]map[string]bool{}
+	base := func(l librarian.Location) string { return l.Name[strings.LastIndexByte(l.Name, '/')+1:] }
+	for _, l := range locations {
+		if repos[base(l)] == nil {
+			repos[base(l)] = map[librarian.RepoID]bool{}
+		}
+		repos[base(l)][l.Repo] = true
+		if commits[l.Repo] == nil {
+			commits[l.Repo] = map[string]bool{}
+		}
+		commits[l.Repo][l.SHA] = true
+	}
+	out := make([]string, len(locations))
+	for i, l := range locations {
+		out[i] = Label(l)
+		if len(repos[base(l)]) > 1 {
+			out[i] = repoPath(l.Name, l)
+		}
+		if len(commits[l.Repo]) > 1 {
+			out[i] += " @ " + short(l.SHA)
+		}
+	}
+	return out
+}
+
+// tail is what stands below every answer: the folded trace, what the run took, how to go on.
+func (c Comment) tail(o librarian.Outcome, trace []librarian.ToolEndData) string {
+	footer := fmt.Sprintf("<sub>%s · run <code>%s</code></sub>\n\n<sub>To go on, comment %s.</sub>", EscapeText(Footer(o)), c.Run, c.code("@"+c.Bot+" continue "+string(c.Run)+" <question>"))
+	if len(trace) == 0 {
+		return footer
+	}
+	return c.folded(trace) + "\n\n" + footer
+}
+
+// folded is the whole trace, folded up. The blank lines make GitHub render what is inside.
+func (c Comment) folded(trace []librarian.ToolEndData) string {
+	lines := Trace(trace)
+	if units(lines) > maxTrace {
+		lines = middleOut(strings.Split(lines, "\n"), maxTrace)
+	}
+	return "<details>\n<summary>Trace: " + plural(len(trace), "tool call", "tool calls") + "</summary>\n\n" +
+		strings.Trim(Fence(Redact(lines, c.Secrets), "text"), "\n") + "\n\n</details>"
+}
+
+// middleOut keeps the first and the last lines, together at most limit units.
+func middleOut(lines []string, limit int) string {
+	head, tail := 0, len(lines)
+	for size := 0; head < tail; head++ {
+		if size += units(lines[head]) + 1; size > limit/2 {
+			break
+		}
+	}
+	for size := 0; tail > head; tail-- {
+		if size += units(lines[tail-1]) + 1; size > limit/2-40 {
+			break
+		}
+	}
+	return strings.Join(slices.Concat(lines[:head], []string{"… " + plural(tail-head, "call", "calls") + " left out …"}, lines[tail:]), "\n")
+}
+
+// parts makes bodies of main and tail, each with its marker. Nothing of main is lost but beyond MaxParts, and then the
+// last part says how much.
+func (c Comment) parts(role, main, tail string) []string {
+	limit := c.limit() - partReserve
+	var pieces []string
+	if main = strings.Trim(main, "\n"); main == "" || units(main)+units(tail)+2 <= limit {
+		pieces = []string{strings.Trim(main+"\n\n"+tail, "\n")}
+	} else {
+		if units(tail) > limit { // only where GitHub asked for something very short
+			tail = tail[strings.LastIndex(tail, "<sub>"):]
+		}
+		pieces = pack(append(splitMarkdown(main, limit), tail), "\n\n", limit)
+	}
+	if over := len(pieces) - MaxParts; over > 0 {
+		lost := 0
+		for _, p := range pieces[MaxParts-1 : len(pieces)-1] {
+			lost += units(p)
+		}
+		pieces = append(pieces[:MaxParts-1], "*The answer was cut here: "+plural(lost, "character", "characters")+" of it did not fit.*\n\n"+tail)
+	}
+	for i := range pieces {
+		m := Marker{Run: c.Run, Role: role, Part: i + 1, Of: len(pieces)}
+		if i > 0 {
+			pieces[i] = fmt.Sprintf("*Part %d of %d*\n\n", m.Part, m.Of) + pieces[i]
+		}
+		if m.Part < m.Of {
+			pieces[i] += fmt.Sprintf("\n\n*Part %d of %d; it goes on in the next comment.*", m.Part, m.Of)
+		}
+		pieces[i] += "\n\n" + m.String() + "\n"
+	}
+	return pieces
+}
+
+// cutWords keeps the first n characters, and says that there were more.
+func cutWords(s string, n int) string {
+	cut := clip(s, n)
+	if cut == s {
+		return s
+	}
+	return cut + "\n\n*(cut)*"
+}
