@@ -1,0 +1,138 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"strings"
+
+	"github.com/librarian-app/librarian/checkout"
+	"github.com/librarian-app/librarian/librarian"
+	"github.com/librarian-app/librarian/librarian/access"
+)
+
+// Checkouts gives working trees.
+type Checkouts interface {
+	Acquire(ctx context.Context, req checkout.Request) (*checkout.Checkout, error)
+}
+
+// Tokens gives the credentials to read one repository; nil for what anybody may read.
+type Tokens interface {
+	ReadCredentials(repo librarian.Repo) checkout.Credentials
+}
+
+// Gate is the one door to repositories for one run. It decides by the facts of now and hands out credentials that no tool
+// sees. "No access" and "does not exist" are the same answer, after the same calls upstream.
+type Gate struct {
+	Facts     Facts
+	Tokens    Tokens
+	Checkouts Checkouts
+	Request   librarian.Request
+	Own       librarian.Repo // the thread's repository; zero on the terminal
+	Host      string         // the GitHub host
+	// GitHosts are plain git hosts that may be asked, anonymously.
+	GitHosts []string
+	// Local resolves a name that the terminal gave for a local repository; nil elsewhere.
+	Local func(spec checkout.Spec) (librarian.Repo, bool)
+}
+
+// NotFound is the one sentence for a repository that is not there or may not be read.
+func NotFound(name string) error {
+	return &librarian.UserError{
+		Message: name + " was not found, or may not be read from here. If the name is uncertain, resolve it with search_repos first.",
+		Err:     librarian.ErrNotFound,
+	}
+}
+
+// Open gives the repository that spec names at ref (empty: the default branch), if this run may read it.
+func (g *Gate) Open(ctx context.Context, spec checkout.Spec, ref string) (librarian.Repo, *checkout.Checkout, error) {
+	repo, err := g.find(ctx, spec)
+	if err != nil {
+		return librarian.Repo{}, nil, err
+	}
+	c, err := g.Checkouts.Acquire(ctx, checkout.Request{
+		Repo:        checkout.Repo{ID: string(repo.ID), Name: repo.FullName(), URL: repo.CloneURL, Class: class(repo)},
+		Ref:         ref,
+		Credentials: g.credentials(repo),
+		Fresh:       repo.ID == g.Own.ID,
+	})
+	var gone *checkout.NotFoundError
+	if errors.As(err, &gone) {
+		return librarian.Repo{}, nil, NotFound(spec.Path)
+	}
+	if err != nil {
+		return librarian.Repo{}, nil, err
+	}
+	return repo, c, nil
+}
+
+// find decides whether this run may read what spec names.
+func (g *Gate) find(ctx context.Context, spec checkout.Spec) (librarian.Repo, error) {
+	if g.Local != nil {
+		if repo, ok := g.Local(spec); ok {
+			return repo, nil
+		}
+	}
+	if !strings.EqualFold(spec.Host, g.Host) {
+		return g.foreign(spec)
+	}
+	name, err := librarian.ParseRepoName(spec.Path)
+	if err != nil {
+		return librarian.Repo{}, NotFound(spec.Path)
+	}
+	if g.Facts == nil {
+		return librarian.Repo{}, NotFound(spec.Path)
+	}
+	repo, err := g.Facts.ByName(ctx, g.Request.Place.Installation, name)
+	if errors.Is(err, librarian.ErrNotFound) {
+		return librarian.Repo{}, NotFound(spec.Path)
+	}
+	if err != nil {
+		return librarian.Repo{}, &librarian.UserError{Message: "GitHub could not be asked about " + name.String() + " just now. Try again later, or go on without it.", Err: err}
+	}
+	if !access.MayRead(access.ReadFacts{
+		Repo: repo.ID, Visibility: repo.Visibility, Own: g.Own.ID, Terminal: g.Request.Place.Kind == librarian.PlaceTerminal,
+	}) {
+		return librarian.Repo{}, NotFound(spec.Path)
+	}
+	return repo, nil
+}
+
+// foreign is a repository on a plain git host: only hosts that are configured, only anonymously, and never from a run that
+// may hold private text, since a repository's name can carry some out.
+func (g *Gate) foreign(spec checkout.Spec) (librarian.Repo, error) {
+	private := g.Own.ID != "" && g.Own.Private()
+	for _, h := range g.GitHosts {
+		if strings.EqualFold(h, spec.Host) && !private {
+			i := strings.LastIndexByte(spec.Path, '/')
+			return librarian.Repo{
+				ID: librarian.GitRepo(spec.Host, spec.Path), Host: spec.Host, Owner: spec.Path[:i], Name: spec.Path[i+1:],
+				Visibility: librarian.Public, CloneURL: "https://" + spec.Host + "/" + spec.Path + ".git",
+			}, nil
+		}
+	}
+	return librarian.Repo{}, &librarian.UserError{Message: "Repositories on " + spec.Host + " are not read from here; the hosts are " + g.hosts(private) + "."}
+}
+
+func (g *Gate) hosts(private bool) string {
+	if private {
+		return g.Host + " alone"
+	}
+	return strings.Join(append([]string{g.Host}, g.GitHosts...), ", ")
+}
+
+func (g *Gate) credentials(repo librarian.Repo) checkout.Credentials {
+	if g.Tokens == nil {
+		return nil
+	}
+	return g.Tokens.ReadCredentials(repo)
+}
+
+// class is the access class of a repository's clone: what is public is shared, everything else is kept apart by
+// installation.
+func class(repo librarian.Repo) string {
+	if !repo.Private() {
+		return checkout.Public
+	}
+	return "private-" + strconv.FormatInt(repo.Installation, 10)
+}

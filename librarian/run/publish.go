@@ -1,0 +1,188 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/librarian-app/librarian/librarian"
+	"github.com/librarian-app/librarian/librarian/report"
+)
+
+// finalState is where an outcome leads once it was posted.
+var finalState = map[librarian.OutcomeKind]librarian.State{
+	librarian.OutcomeFound:       librarian.StatePublished,
+	librarian.OutcomeLimit:       librarian.StatePublished,
+	librarian.OutcomeFailed:      librarian.StateFailed,
+	librarian.OutcomeCancelled:   librarian.StateCancelled,
+	librarian.OutcomeDeclined:    librarian.StateDeclined,
+	librarian.OutcomeInterrupted: librarian.StateInterrupted,
+}
+
+// shortest is the length, in UTF-16 units, at which a comment that GitHub refuses as too long is given up.
+const shortest = 4_000
+
+// Publish posts a run's outcome and ends the run. It may be called again after a crash or an error: comments that were made
+// are found and kept. An error says that it should be tried again.
+func (r *Runner) Publish(ctx context.Context, id librarian.RunID) error {
+	run, err := r.o.Log.Run(ctx, id)
+	if err != nil {
+		return fmt.Errorf("run: %w", err)
+	}
+	if run.State != librarian.StateVerified {
+		return nil
+	}
+	events, err := r.o.Log.Events(ctx, id, 0)
+	if err != nil {
+		return fmt.Errorf("run: %w", err)
+	}
+	h, err := readHistory(events, run.Attempt)
+	if err != nil {
+		return err
+	}
+	if h.outcome == nil {
+		return fmt.Errorf("run: %s is verified but holds no outcome", id)
+	}
+	note := ""
+	if run.Request.Place.Kind != librarian.PlaceTerminal {
+		err = r.post(ctx, run, h)
+		switch {
+		case errors.Is(err, librarian.ErrCannotPost), errors.Is(err, librarian.ErrNotFound):
+			note = "not posted: " + err.Error()
+			r.o.Logger.WarnContext(ctx, "the outcome could not be posted", "run", id, "error", err)
+		case err != nil:
+			return err
+		}
+	}
+	err = r.o.Progression.Advance(ctx, id, finalState[h.outcome.Kind], librarian.EventNote, librarian.NoteData{Text: "published " + note})
+	if err != nil {
+		return fmt.Errorf("run: publish: %w", err)
+	}
+	r.o.Logger.InfoContext(ctx, "run ended", "run", id, "outcome", h.outcome.Kind, "repo", run.Request.Place.RepoName.String(),
+		"asker", run.Request.Principal.Login, "calls", h.outcome.Calls, "took", h.outcome.Took, "reason", reason(h.outcome))
+	return nil
+}
+
+func reason(o *librarian.Outcome) string {
+	if o.Kind == librarian.OutcomeDeclined {
+		return o.Message
+	}
+	return ""
+}
+
+// post makes everything that is to be seen of an outcome.
+func (r *Runner) post(ctx context.Context, run librarian.Run, h history) error {
+	place, o := run.Request.Place, *h.outcome
+	if o.Kind == librarian.OutcomeDeclined {
+		if o.Silent {
+			return nil
+		}
+		return r.o.Poster.React(ctx, place, librarian.ReactionConfused)
+	}
+	own, refused, err := r.mayAsk(ctx, run.Request)
+	if err != nil {
+		return err
+	}
+	if refused != nil { // the asker, the repository or the right to it is gone by now
+		return r.clear(ctx, run, h)
+	}
+	if o.Findings != nil && !mayShow(*o.Findings, own) {
+		o.Findings, o.LastText = nil, ""
+		o.Kind, o.Message = librarian.OutcomeFailed, "The answer cites a private repository and this thread has become public, so it is not shown."
+		h.calls = nil
+	}
+	if err := r.answer(ctx, run, o, own, h); err != nil {
+		return err
+	}
+	if err := r.clear(ctx, run, h); err != nil {
+		return err
+	}
+	sign := librarian.ReactionConfused
+	if o.Kind == librarian.OutcomeFound || o.Kind == librarian.OutcomeLimit {
+		sign = librarian.ReactionRocket
+	}
+	if err := r.o.Poster.React(ctx, place, sign); err != nil { // the answer stands; a sign is not worth another try
+		r.o.Logger.WarnContext(ctx, "could not set the reaction", "run", run.ID, "error", err)
+	}
+	return nil
+}
+
+// mayShow reports whether an answer may stand in a thread of own: nothing of another private repository in a public one.
+func mayShow(f librarian.Findings, own librarian.Repo) bool {
+	if own.Private() {
+		return true
+	}
+	for _, list := range [][]librarian.Location{f.Locations, f.References} {
+		for _, l := range list {
+			if l.Private && l.Repo != own.ID {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// answer posts the bodies; one that GitHub finds too long is made shorter and tried again.
+func (r *Runner) answer(ctx context.Context, run librarian.Run, o librarian.Outcome, own librarian.Repo, h history) error {
+	c := r.comment(run)
+	c.Repo = own.ID
+	for {
+		err := r.say(ctx, run, h, librarian.RoleAnswer, bodies(c, o, h.calls))
+		if !errors.Is(err, librarian.ErrTooLong) || c.Limit == shortest {
+			return err
+		}
+		if c.Limit == 0 {
+			c.Limit = report.MaxComment
+		}
+		c.Limit = max(c.Limit*3/4, shortest)
+	}
+}
+
+func bodies(c report.Comment, o librarian.Outcome, calls []librarian.ToolEndData) []string {
+	if o.Kind == librarian.OutcomeInterrupted {
+		return c.Interrupted(o.Findings, calls)
+	}
+	return c.Answer(o, calls)
+}
+
+func (r *Runner) comment(run librarian.Run) report.Comment {
+	return report.Comment{Run: run.ID, Bot: r.o.Slug, Asker: run.Request.Principal.Login, Secrets: r.secrets()}
+}
+
+func (r *Runner) secrets() []string {
+	if r.o.Secrets == nil {
+		return nil
+	}
+	return r.o.Secrets()
+}
+
+// say posts the parts of a comment and records each.
+func (r *Runner) say(ctx context.Context, run librarian.Run, h history, role string, parts []string) error {
+	for i, body := range parts {
+		p := librarian.Post{Run: run.ID, Role: role, Part: i + 1, Of: len(parts), Body: body, Known: h.comment(role, i+1), Since: run.CreatedAt}
+		posted, err := r.o.Poster.Say(ctx, run.Request.Place, p)
+		if err != nil {
+			return err
+		}
+		if posted.Comment == p.Known {
+			continue
+		}
+		posted.Role, posted.Part = role, i+1
+		if err := r.record(ctx, run.ID, librarian.EventPosted, posted); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// clear removes the progress comment.
+func (r *Runner) clear(ctx context.Context, run librarian.Run, h history) error {
+	id := h.comment(librarian.RoleProgress, 1)
+	if id == 0 {
+		return nil
+	}
+	if err := r.o.Poster.Remove(ctx, run.Request.Place, id); err != nil && !errors.Is(err, librarian.ErrNotFound) {
+		return err
+	}
+	return r.record(ctx, run.ID, librarian.EventPosted, librarian.PostedData{Role: librarian.RoleProgress, Part: 1, Comment: id, Deleted: true})
+}
