@@ -35,11 +35,13 @@ func (e *BoundsError) Error() string { return e.Text }
 
 // View is what a window shows.
 type View struct {
-	Text   string // lines joined by "\n", without numbers, and the notices after them
-	Start  int    // the first line really shown, from 1; 0: none was
-	End    int    // the last line really shown
-	Total  int    // lines of the file; 0 for a binary
-	Binary bool   // the content was not shown
+	Text   string   // Body, and the notices after it
+	Body   string   // lines joined by "\n", without numbers
+	Start  int      // the first line really shown, from 1; 0: none was
+	End    int      // the last line really shown
+	Total  int      // lines of the file; 0 for a binary
+	Binary bool     // the content was not shown
+	Notes  []string // how the bytes were read, where they are not plain UTF-8; in Text too
 }
 
 // Check refuses an offset or a limit below 1. Callers check before any network call.
@@ -62,7 +64,7 @@ func (w Window) Show(content []byte) (View, error) {
 	}
 	text := ReadText(content)
 	if text.Binary {
-		return View{Text: fmt.Sprintf("Binary file, %s; its content is not shown.", Size(int64(len(content)))), Binary: true}, nil
+		return View{Text: BinaryText(int64(len(content))), Binary: true}, nil
 	}
 	total := countLines(text.Body)
 	offset := 1
@@ -70,12 +72,17 @@ func (w Window) Show(content []byte) (View, error) {
 		offset = *w.Offset
 	}
 	if total == 0 && offset == 1 {
-		return View{Text: notices("", "[Empty file.]")}, nil
+		return View{Text: Notices("", "[Empty file.]")}, nil
 	}
 	if offset > total {
 		return View{}, &BoundsError{Text: fmt.Sprintf("Offset %d is beyond end of file (%d lines total)", offset, total)}
 	}
 	return w.cut(text, offset, total), nil
+}
+
+// BinaryText is what is shown of a binary file of so many bytes.
+func BinaryText(size int64) string {
+	return fmt.Sprintf("Binary file, %s; its content is not shown.", Size(size))
 }
 
 // cut takes lines from offset on until a limit is reached.
@@ -84,7 +91,7 @@ func (w Window) cut(text Text, offset, total int) View {
 	if w.Limit != nil && *w.Limit <= MaxLines {
 		most, byCaller = *w.Limit, true
 	}
-	v := View{Total: total}
+	v := View{Total: total, Notes: text.Notes}
 	var out strings.Builder
 	var said []string
 	rest := skipLines(text.Body, offset-1)
@@ -118,7 +125,8 @@ func (w Window) cut(text Text, offset, total int) View {
 		}
 		break
 	}
-	v.Text = notices(out.String(), append(said, text.Notes...)...)
+	v.Body = out.String()
+	v.Text = Notices(v.Body, append(said, text.Notes...)...)
 	return v
 }
 
@@ -126,8 +134,8 @@ func showing(first, last, total int, limit string) string {
 	return fmt.Sprintf("[Showing lines %d-%d of %d%s. Use offset=%d to continue.]", first, last, total, limit, last+1)
 }
 
-// notices puts remarks after text, each on its own line, after a blank one.
-func notices(text string, said ...string) string {
+// Notices puts remarks after text, each on its own line, after a blank one.
+func Notices(text string, said ...string) string {
 	if len(said) == 0 {
 		return text
 	}

@@ -1,0 +1,142 @@
+package codetool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"strings"
+
+	"github.com/librarian-app/librarian/checkout"
+	"github.com/librarian-app/librarian/librarian/tool"
+)
+
+// maxFile is the size in bytes above which a text file is not read.
+const maxFile = checkout.MaxRead
+
+// target is what the `repo` and `path` parameters of a call lead to.
+type target struct {
+	h     *held
+	path  string // as the tree spells it; "" is the root
+	entry checkout.Entry
+	dir   bool // a folder, the root too; entry is empty
+}
+
+// locate resolves the parameters. The refusal, for the model, is not empty where they lead nowhere; err is a fault of the
+// machine.
+func (s *Session) locate(ctx context.Context, repo, path string) (t target, refusal string, err error) {
+	h, refusal := s.find(repo)
+	if refusal != "" {
+		return target{}, refusal, nil
+	}
+	tree, err := h.Checkout.Tree(ctx)
+	if err != nil {
+		return target{}, "", fmt.Errorf("codetool: list %s: %w", h.key, err)
+	}
+	// A name that is really spelt with quotes is meant before what the quotes would stand for.
+	if e, ok := tree.Lookup(path); ok {
+		return target{h: h, path: e.Path, entry: e}, "", nil
+	}
+	clean, err := cleanPath(path)
+	if err != nil {
+		return target{}, err.Error(), nil
+	}
+	if e, ok := tree.Lookup(clean); ok {
+		return target{h: h, path: e.Path, entry: e}, "", nil
+	}
+	if tree.IsDir(clean) {
+		return target{h: h, path: clean, dir: true}, "", nil
+	}
+	_, err = h.Checkout.Lookup(ctx, clean)
+	refusal, err = pathRefusal(err)
+	return target{}, refusal, err
+}
+
+// pathRefusal words a path that is not there, with the names on one line; any other error stays one.
+func pathRefusal(err error) (refusal string, fault error) {
+	var bad *checkout.PathError
+	if !errors.As(err, &bad) {
+		return "", err
+	}
+	shown := *bad
+	shown.Path, shown.Reason, shown.Near = quotePath(bad.Path), tool.OneLine(bad.Reason), nil
+	for _, p := range bad.Near {
+		shown.Near = append(shown.Near, quotePath(p))
+	}
+	return strings.TrimSpace(shown.Error() + " " + shown.Hint()), nil
+}
+
+// content reads a file's bytes, at most [maxFile] of them. A binary's are not read.
+func (t target) content() (b []byte, binary bool, refusal string, err error) {
+	wrap := func(op string, err error) error {
+		return fmt.Errorf("codetool: %s %s: %w", op, quotePath(t.path), err)
+	}
+	f, err := t.h.Checkout.Root().Open(t.entry.Path)
+	if err != nil {
+		return nil, false, "", wrap("open", err)
+	}
+	defer func() { _ = f.Close() }()
+	head := make([]byte, min(t.entry.Size, 8000))
+	if _, err := io.ReadFull(f, head); err != nil {
+		return nil, false, "", wrap("read", err)
+	}
+	switch {
+	case tool.ReadText(head).Binary:
+		return nil, true, "", nil
+	case t.entry.Size > maxFile:
+		return nil, false, fmt.Sprintf("%s is %s; files over %s are not read. Try grep with a path near it.",
+			quotePath(t.path), tool.Size(t.entry.Size), tool.Size(maxFile)), nil
+	}
+	b = make([]byte, t.entry.Size)
+	copy(b, head)
+	if _, err := io.ReadFull(f, b[len(head):]); err != nil {
+		return nil, false, "", wrap("read", err)
+	}
+	return b, false, "", nil
+}
+
+// withoutContent describes a symbolic link or a submodule. Neither is followed.
+func (t target) withoutContent(ctx context.Context) (string, error) {
+	d, err := t.h.Checkout.ReadFile(ctx, t.path)
+	if err != nil {
+		return "", fmt.Errorf("codetool: %w", err)
+	}
+	if t.entry.Kind == checkout.Symlink {
+		return "symlink -> " + quotePath(d.Target), nil
+	}
+	if d.Target == "" {
+		return "submodule at " + t.entry.OID, nil
+	}
+	if u, err := url.Parse(d.Target); err == nil && u.User != nil {
+		u.User = nil
+		d.Target = u.String()
+	}
+	return "submodule " + tool.OneLine(d.Target) + " at " + t.entry.OID, nil
+}
+
+// listing collects lines up to a number of them and [tool.MaxBytes].
+type listing struct {
+	b     strings.Builder
+	n     int
+	limit int
+	cut   string // the limit that was met, "lines" or "bytes"; empty: none
+}
+
+// add reports whether the line still fitted.
+func (l *listing) add(line string) bool {
+	switch {
+	case l.n == l.limit:
+		l.cut = "lines"
+		return false
+	case l.b.Len()+len(line)+1 > tool.MaxBytes:
+		l.cut = "bytes"
+		return false
+	}
+	if l.n > 0 {
+		l.b.WriteByte('\n')
+	}
+	l.b.WriteString(line)
+	l.n++
+	return true
+}

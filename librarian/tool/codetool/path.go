@@ -1,0 +1,72 @@
+package codetool
+
+import (
+	"errors"
+	"path"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// cleanPath reads a path parameter: relative to the repository's root, which is "". A leading "/" or "./" means the root. A
+// path that leaves the tree is refused, with a text for the model.
+func cleanPath(p string) (string, error) {
+	p = unquotePath(p)
+	if strings.ContainsRune(p, 0) {
+		return "", errors.New("path must not contain NUL.")
+	}
+	p = path.Clean(strings.TrimLeft(p, "/"))
+	if p == ".." || strings.HasPrefix(p, "../") {
+		return "", errors.New("path leaves the repository. Give it relative to the repository's root.")
+	}
+	if p == "." {
+		return "", nil
+	}
+	return p, nil
+}
+
+// quotePath writes a path on one line. A name that would not survive that (control characters, invalid UTF-8, quotes at its
+// start) is quoted as Go quotes strings; unquotePath reads it back.
+func quotePath(p string) string {
+	plain := utf8.ValidString(p) && !strings.HasPrefix(p, `"`) &&
+		!strings.ContainsFunc(p, func(r rune) bool {
+			return unicode.IsControl(r) || unicode.Is(unicode.Zl, r) || unicode.Is(unicode.Zp, r)
+		})
+	if plain {
+		return p
+	}
+	return strconv.Quote(p)
+}
+
+func unquotePath(p string) string {
+	if len(p) > 1 && p[0] == '"' && p[len(p)-1] == '"' {
+		if s, err := strconv.Unquote(p); err == nil {
+			return s
+		}
+	}
+	return p
+}
+
+// at joins a repository's label and a path as the trace shows them.
+func at(label, p string) string {
+	p, err := cleanPath(p)
+	switch {
+	case err != nil || p == "":
+		return label
+	case label == "":
+		return quotePath(p)
+	}
+	return label + "/" + quotePath(p)
+}
+
+// thousands writes a count as the trace does: 950, 2.1k, 14k.
+func thousands(n int) string {
+	switch {
+	case n < 1000:
+		return strconv.Itoa(n)
+	case n < 10_000:
+		return strings.TrimSuffix(strconv.FormatFloat(float64(n)/1000, 'f', 1, 64), ".0") + "k"
+	}
+	return strconv.Itoa((n+500)/1000) + "k"
+}
