@@ -1,0 +1,178 @@
+package checkout
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"sync"
+)
+
+// Checkout is a read-only working tree of one commit, held until Release. It is
+// safe for concurrent use.
+type Checkout struct {
+	store *Store
+	tree  *sharedTree
+	req   Request
+	ans   answer
+	how   How
+	moved string
+	once  sync.Once
+}
+
+// sharedTree is a published tree that this process holds.
+type sharedTree struct {
+	key   storeKey
+	sha   string
+	dir   string // the folder tree/
+	meta  meta
+	root  *os.Root
+	list  func() (*Tree, error) // read once
+	holds int                   // guarded by Store.mu
+	locks []*fileLock           // shared: neither the tree nor its store is removed
+}
+
+// SHA is the full id of the commit.
+func (c *Checkout) SHA() string { return c.tree.sha }
+
+// Ref is the full name of the ref that was asked for ("refs/heads/main"), or the sha if that was asked for.
+func (c *Checkout) Ref() string { return c.ans.name }
+
+// DefaultBranch is the short name of upstream's default branch, "" if its HEAD
+// points to none.
+func (c *Checkout) DefaultBranch() string { return c.ans.defName }
+
+// Files is the number of files, symbolic links included.
+func (c *Checkout) Files() int { return c.tree.meta.Files }
+
+// Bytes is the size of all files together.
+func (c *Checkout) Bytes() int64 { return c.tree.meta.Bytes }
+
+// How says what it took.
+func (c *Checkout) How() How { return c.how }
+
+// Moved is the commit that the ref points to now, if it is not the one that
+// Request.WantSHA asked for; else "".
+func (c *Checkout) Moved() string { return c.moved }
+
+// Repo is the repository, as it was asked for.
+func (c *Checkout) Repo() Repo { return c.req.Repo }
+
+// Dir is the tree's folder: an absolute path, read-only, without symbolic
+// links and without a .git.
+func (c *Checkout) Dir() string { return c.tree.dir }
+
+// Root is the tree's folder, opened so that nothing outside it can be reached.
+// It is closed by the last Release.
+func (c *Checkout) Root() *os.Root { return c.tree.root }
+
+// Tree gives the listing.
+func (c *Checkout) Tree(context.Context) (*Tree, error) { return c.tree.list() }
+
+// Release gives the tree back. It may be called more than once. What was got
+// from the Checkout must not be used afterwards.
+func (c *Checkout) Release() { c.once.Do(func() { c.store.letGo(c.tree) }) }
+
+func (s *Store) checkout(t *sharedTree, req Request, ans answer, how How) *Checkout {
+	return &Checkout{store: s, tree: t, req: req, ans: ans, how: how}
+}
+
+// hold takes a published tree, or gives nil if there is none.
+func (s *Store) hold(ctx context.Context, k storeKey, sha string) *sharedTree {
+	name := k.class + "/" + k.repo + "/" + sha
+	s.mu.Lock()
+	if t := s.trees[name]; t != nil {
+		t.holds++
+		s.mu.Unlock()
+		return t
+	}
+	s.mu.Unlock()
+	if _, err := os.Stat(s.treeDir(k, sha)); err != nil {
+		return nil // no lock file for every sha that somebody makes up
+	}
+	// First the locks, then a look: whoever evicts does it the other way round.
+	var held []*fileLock
+	for _, l := range []string{"store", sha + ".tree"} {
+		fl, err := s.locks.shared(ctx, k.lock(l))
+		if err != nil {
+			unlockAll(held)
+			return nil
+		}
+		held = append(held, fl)
+	}
+	t, err := s.openTree(ctx, k, sha)
+	if err != nil {
+		unlockAll(held)
+		return nil
+	}
+	t.locks, t.holds = held, 1
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if other := s.trees[name]; other != nil {
+		_ = t.root.Close()
+		unlockAll(held)
+		other.holds++
+		return other
+	}
+	s.trees[name] = t
+	return t
+}
+
+// openTree opens a published tree. One that is from an earlier run of the
+// machine is read through first.
+func (s *Store) openTree(ctx context.Context, k storeKey, sha string) (*sharedTree, error) {
+	dir := s.treeDir(k, sha)
+	t := &sharedTree{key: k, sha: sha, dir: filepath.Join(dir, "tree")}
+	b, err := os.ReadFile(filepath.Join(dir, "meta.json"))
+	if err == nil {
+		err = json.Unmarshal(b, &t.meta)
+	}
+	if err != nil || t.meta.SHA != sha {
+		_ = s.discard(dir)
+		return nil, errDamaged
+	}
+	t.list = sync.OnceValues(func() (*Tree, error) {
+		b, err := os.ReadFile(filepath.Join(dir, "list"))
+		if err != nil {
+			return nil, err
+		}
+		return decodeTree(b)
+	})
+	if t.root, err = os.OpenRoot(t.dir); err != nil {
+		return nil, err
+	}
+	if boot := bootID(); boot != t.meta.Boot {
+		if err := t.verify(ctx); err != nil {
+			_ = t.root.Close()
+			if ctx.Err() == nil {
+				s.opt.Log.WarnContext(ctx, "checkout: tree is damaged, making it anew", "tree", sha, "err", err)
+				_ = s.discard(dir)
+			}
+			return nil, err
+		}
+		t.meta.Boot = boot
+		if b, err := json.Marshal(t.meta); err == nil {
+			_ = writeFile(filepath.Join(dir, "meta.json"), b)
+		}
+	}
+	now := s.opt.Now()
+	_ = os.Chtimes(filepath.Join(dir, "meta.json"), now, now) // for the eviction: last used now
+	return t, nil
+}
+
+func unlockAll(held []*fileLock) {
+	for _, fl := range held {
+		fl.unlock()
+	}
+}
+
+func (s *Store) letGo(t *sharedTree) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if t.holds--; t.holds > 0 {
+		return
+	}
+	delete(s.trees, t.key.class+"/"+t.key.repo+"/"+t.sha)
+	_ = t.root.Close()
+	unlockAll(t.locks)
+}

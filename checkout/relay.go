@@ -1,0 +1,347 @@
+package checkout
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/subtle"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// relay stands between git and the git host. Git speaks to it on 127.0.0.1; it
+// speaks to the host and adds the Authorization. So no git process, and
+// nothing that a git process could be made to start, ever holds a token: what
+// git is given, through its environment, is a pass that is good for one
+// command. The relay is also where the rules of the network are kept: allowed
+// hosts only, addresses checked after resolution and dialled as checked, no
+// redirect followed, bytes counted and bounded, stalls ended, and an answer
+// that is not git's smart protocol refused before git sees it.
+type relay struct {
+	hosts    hostRules
+	stall    time.Duration // longest silence of the host
+	listener net.Listener
+	server   *http.Server
+	client   *http.Client
+
+	mu     sync.Mutex
+	passes map[string]*pass
+}
+
+// pass admits one git command to one repository.
+type pass struct {
+	relay  *relay
+	ctx    context.Context
+	id     string // in the URL, no secret
+	token  string // in a header that git is given by environment
+	repo   Repo
+	secret Secret
+	limit  int64 // bytes that may come from the host
+
+	mu       sync.Mutex
+	bytes    int64
+	requests int64
+	err      error // the first fault, which explains git's own
+}
+
+func newRelay(hosts hostRules, caFile string, stall time.Duration) (*relay, error) {
+	tlsConfig := &tls.Config{MinVersion: tls.VersionTLS12}
+	if caFile != "" {
+		pem, err := os.ReadFile(caFile)
+		if err != nil {
+			return nil, fmt.Errorf("CA file: %w", err)
+		}
+		pool, err := x509.SystemCertPool()
+		if err != nil {
+			pool = x509.NewCertPool()
+		}
+		if !pool.AppendCertsFromPEM(pem) {
+			return nil, fmt.Errorf("CA file %s holds no certificate", caFile)
+		}
+		tlsConfig.RootCAs = pool
+	}
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	r := &relay{hosts: hosts, stall: stall, listener: ln, passes: map[string]*pass{}}
+	r.client = &http.Client{
+		Transport: &http.Transport{
+			DialContext:            hosts.dial,
+			TLSClientConfig:        tlsConfig,
+			ForceAttemptHTTP2:      true,
+			DisableCompression:     true,
+			TLSHandshakeTimeout:    15 * time.Second,
+			ResponseHeaderTimeout:  stall,
+			MaxResponseHeaderBytes: 64 << 10,
+			MaxIdleConnsPerHost:    4,
+			IdleConnTimeout:        30 * time.Second,
+		},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+	r.server = &http.Server{Handler: r, ReadHeaderTimeout: 10 * time.Second, MaxHeaderBytes: 32 << 10}
+	go func() { _ = r.server.Serve(ln) }()
+	return r, nil
+}
+
+func (r *relay) close() error {
+	err := r.server.Close()
+	r.client.CloseIdleConnections()
+	return err
+}
+
+// admit makes a pass for one git command. Its end method must be called.
+func (r *relay) admit(ctx context.Context, repo Repo, cred Credentials, limit int64) (*pass, error) {
+	p := &pass{relay: r, ctx: ctx, id: randomHex(8), token: randomHex(24), repo: repo, limit: limit}
+	if cred != nil {
+		var err error
+		if p.secret, err = cred(ctx); err != nil {
+			return nil, err
+		}
+	}
+	r.mu.Lock()
+	r.passes[p.id] = p
+	r.mu.Unlock()
+	return p, nil
+}
+
+// end makes the pass void.
+func (p *pass) end() {
+	p.relay.mu.Lock()
+	delete(p.relay.passes, p.id)
+	p.relay.mu.Unlock()
+}
+
+// config is what git must be told to go through the relay: the URL of a remote
+// named origin, and the pass, scoped to that URL.
+func (p *pass) config() []string {
+	base := "http://" + p.relay.listener.Addr().String() + "/" + p.id
+	return []string{
+		"remote.origin.url=" + base,
+		"http." + base + ".extraHeader=X-Checkout-Pass: " + p.token,
+	}
+}
+
+// scrub removes every secret of this pass from text.
+func (p *pass) scrub(text string) string {
+	text = strings.ReplaceAll(text, p.token, redacted)
+	text = strings.ReplaceAll(text, "http://"+p.relay.listener.Addr().String()+"/"+p.id, p.repo.URL)
+	return p.secret.scrub(text)
+}
+
+// fault notes why the pass failed; the first reason stays.
+func (p *pass) fault(err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.err == nil {
+		p.err = err
+	}
+}
+
+func (p *pass) failed() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.err
+}
+
+// ServeHTTP passes one request of git on to its host.
+func (r *relay) ServeHTTP(w http.ResponseWriter, req *http.Request) {
+	id, rest, _ := strings.Cut(strings.TrimPrefix(req.URL.Path, "/"), "/")
+	r.mu.Lock()
+	p := r.passes[id]
+	r.mu.Unlock()
+	if p == nil || subtle.ConstantTimeCompare([]byte(req.Header.Get("X-Checkout-Pass")), []byte(p.token)) != 1 {
+		http.Error(w, "no such pass", http.StatusForbidden)
+		return
+	}
+	var want string
+	switch {
+	case req.Method == http.MethodGet && rest == "info/refs" && req.URL.RawQuery == "service=git-upload-pack":
+		want = "application/x-git-upload-pack-advertisement"
+	case req.Method == http.MethodPost && rest == "git-upload-pack" && req.URL.RawQuery == "":
+		want = "application/x-git-upload-pack-result"
+	default:
+		p.fault(&RefusedError{Repo: p.repo.Name, Reason: "is not served by git's smart protocol"})
+		http.Error(w, "not git's smart protocol", http.StatusForbidden)
+		return
+	}
+	if err := p.forward(w, req, rest, want); err != nil {
+		p.fault(err)
+		if errors.Is(err, errCut) {
+			panic(http.ErrAbortHandler) // the answer has begun: only a cut connection says that it is not whole
+		}
+		http.Error(w, "relay: refused", http.StatusBadGateway)
+	}
+}
+
+// errCut marks faults that came after the answer had begun.
+var errCut = errors.New("cut")
+
+type cutError struct{ error }
+
+func (e cutError) Is(target error) bool { return target == errCut }
+func (e cutError) Unwrap() error        { return e.error }
+
+// forward sends one request to the host and its answer back.
+func (p *pass) forward(w http.ResponseWriter, req *http.Request, rest, wantType string) error {
+	ctx, cancel := context.WithCancelCause(p.ctx)
+	defer cancel(nil)
+	stop := context.AfterFunc(req.Context(), func() { cancel(context.Canceled) })
+	defer stop()
+	target := strings.TrimSuffix(p.repo.URL, "/") + "/" + rest
+	if req.URL.RawQuery != "" {
+		target += "?" + req.URL.RawQuery
+	}
+	out, err := http.NewRequestWithContext(ctx, req.Method, target, nil)
+	if err != nil {
+		return err
+	}
+	if err := p.relay.hosts.check(out.URL); err != nil {
+		return &RefusedError{Repo: p.repo.Name, Reason: err.Error()}
+	}
+	if req.Method == http.MethodPost {
+		out.Body, out.ContentLength = req.Body, req.ContentLength
+	}
+	for _, h := range []string{"Accept", "Accept-Encoding", "Content-Type", "Content-Encoding", "Git-Protocol"} {
+		if v := req.Header.Get(h); v != "" {
+			out.Header.Set(h, v)
+		}
+	}
+	out.Header.Set("User-Agent", "git/librarian")
+	if !p.secret.IsZero() {
+		out.Header.Set("Authorization", p.secret.header)
+	}
+	p.mu.Lock()
+	p.requests++
+	p.mu.Unlock()
+	resp, err := p.relay.client.Do(out)
+	if err != nil {
+		return p.unreachable(err)
+	}
+	defer resp.Body.Close()
+	if err := p.judge(resp, wantType); err != nil {
+		return err
+	}
+	for _, h := range []string{"Content-Type", "Content-Encoding", "Cache-Control"} {
+		if v := resp.Header.Get(h); v != "" {
+			w.Header().Set(h, v)
+		}
+	}
+	w.WriteHeader(http.StatusOK)
+	if err := p.copy(w, resp.Body, cancel); err != nil {
+		return cutError{err}
+	}
+	return nil
+}
+
+// judge turns an answer that is not git's into the error that explains it.
+func (p *pass) judge(resp *http.Response, wantType string) error {
+	name := p.repo.Name
+	switch code := resp.StatusCode; {
+	case code == http.StatusOK:
+		if got := resp.Header.Get("Content-Type"); got != wantType {
+			return &UpstreamError{Repo: name, Status: code, Reason: "the host's answer is not git's"}
+		}
+		return nil
+	case code == http.StatusForbidden && resp.Header.Get("Retry-After") == "",
+		code == http.StatusUnauthorized, code == http.StatusNotFound, code == http.StatusGone,
+		code == http.StatusUnavailableForLegalReasons:
+		return &NotFoundError{Repo: name}
+	case code >= 300 && code < 400:
+		return &UpstreamError{Repo: name, Status: code,
+			Reason: "the host answered with a redirect, which is not followed; the repository may have been renamed"}
+	default:
+		e := &UpstreamError{Repo: name, Status: code, Reason: fmt.Sprintf("the host answered %d", code)}
+		if s, err := strconv.Atoi(resp.Header.Get("Retry-After")); err == nil && s > 0 && s < 24*3600 {
+			e.RetryAfter = time.Duration(s) * time.Second
+		}
+		return e
+	}
+}
+
+// unreachable explains a request that got no answer. The cause's text may hold
+// the URL, which holds no secret; it is left out all the same.
+func (p *pass) unreachable(err error) error {
+	var ee *egressError
+	var ne net.Error
+	switch {
+	case p.ctx.Err() != nil:
+		return context.Cause(p.ctx)
+	case errors.As(err, &ee):
+		return &RefusedError{Repo: p.repo.Name, Reason: ee.Error()}
+	case errors.As(err, &ne) && ne.Timeout():
+		return &UpstreamError{Repo: p.repo.Name, Reason: "the host did not answer in time"}
+	}
+	var ue *url.Error
+	if errors.As(err, &ue) {
+		err = ue.Err
+	}
+	return &UpstreamError{Repo: p.repo.Name, Reason: "the host could not be reached", Err: err}
+}
+
+// copy hands the answer's body on, counts it, and ends it when it is too long
+// or when the host falls silent.
+func (p *pass) copy(w http.ResponseWriter, body io.Reader, cancel context.CancelCauseFunc) error {
+	silent := time.AfterFunc(p.relay.stall, func() { cancel(errStall) })
+	defer silent.Stop()
+	flush := http.NewResponseController(w)
+	buf := make([]byte, 64<<10)
+	for {
+		n, err := body.Read(buf)
+		silent.Reset(p.relay.stall)
+		p.mu.Lock()
+		p.bytes += int64(n)
+		over := p.bytes > p.limit
+		p.mu.Unlock()
+		if over {
+			return &BudgetError{Repo: p.repo.Name, Limit: p.limit,
+				What: "needs more than the " + humanBytes(p.limit) + " that one fetch may bring"}
+		}
+		if n > 0 {
+			if _, werr := w.Write(buf[:n]); werr != nil {
+				return nil // git went away; its own end says why
+			}
+			_ = flush.Flush()
+		}
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil && p.ctx.Err() != nil:
+			return context.Cause(p.ctx)
+		case err != nil:
+			return &UpstreamError{Repo: p.repo.Name, Reason: "the host's answer was cut off", Err: err}
+		}
+	}
+}
+
+var errStall = errors.New("the host fell silent")
+
+func randomHex(n int) string {
+	b := make([]byte, n)
+	_, _ = rand.Read(b) // never fails, see crypto/rand
+	return hex.EncodeToString(b)
+}
+
+// humanBytes prints a number of bytes for people.
+func humanBytes(n int64) string {
+	switch {
+	case n >= 1<<30:
+		return fmt.Sprintf("%.1f GiB", float64(n)/(1<<30))
+	case n >= 1<<20:
+		return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
+	case n >= 1<<10:
+		return fmt.Sprintf("%.1f KiB", float64(n)/(1<<10))
+	}
+	return fmt.Sprintf("%d bytes", n)
+}

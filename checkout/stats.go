@@ -1,0 +1,36 @@
+package checkout
+
+import (
+	"sync/atomic"
+	"time"
+)
+
+// counters count since New.
+type counters struct {
+	resolves, fetches, clones, trees, hits, evictions, repacks atomic.Int64
+	requests, bytes, nanos                                     atomic.Int64
+}
+
+// Stats are a Store's counters since New.
+type Stats struct {
+	Resolves  int64         // questions to a host what a ref is
+	Fetches   int64         // git fetches, clones included
+	Clones    int64         // stores made
+	Trees     int64         // working trees written
+	Hits      int64         // Acquires that found their tree there
+	Evictions int64         // trees and stores removed for want of room
+	Repacks   int64         // stores repacked
+	Requests  int64         // HTTP requests to hosts
+	Bytes     int64         // of their answers' bodies
+	Network   time.Duration // spent in git commands that talked to a host
+}
+
+// Stats gives the counters.
+func (s *Store) Stats() Stats {
+	c := &s.stats
+	return Stats{
+		Resolves: c.resolves.Load(), Fetches: c.fetches.Load(), Clones: c.clones.Load(), Trees: c.trees.Load(),
+		Hits: c.hits.Load(), Evictions: c.evictions.Load(), Repacks: c.repacks.Load(),
+		Requests: c.requests.Load(), Bytes: c.bytes.Load(), Network: time.Duration(c.nanos.Load()),
+	}
+}

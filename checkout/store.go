@@ -1,0 +1,292 @@
+package checkout
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Repo names one repository to fetch.
+type Repo struct {
+	// ID is the stable name, for instance "github:github.com:123". It keys the
+	// store and is compared without regard to case; it outlives renames.
+	ID string
+	// Name is "owner/name", for messages only.
+	Name string
+	// URL is where to clone from: https without user information. Plain http
+	// is taken for loopback hosts named in Options.PrivateHosts.
+	URL string
+	// Class is the access class: "public", or "private-" and the installation's
+	// id. Classes share nothing on disk.
+	Class string
+}
+
+// Public is the access class of what everybody may read.
+const Public = "public"
+
+// Options configure a Store. Dir and Hosts are required.
+type Options struct {
+	Dir string // the cache; made if it is missing. Everything in it is disposable
+	// Hosts are the git hosts that may be spoken to, as "host" or "host:port".
+	Hosts []string
+	// PrivateHosts may be spoken to as well, and may be at loopback or private
+	// addresses: a GitHub server of one's own, a simulator.
+	PrivateHosts []string
+	CAFile       string        // PEM file with further certificate authorities
+	Budget       Budget        // zero fields take their defaults
+	Debounce     time.Duration // how long upstream's answer for a ref stays good; 0 means 15 minutes
+	Now          func() time.Time
+	Log          *slog.Logger
+	Git          string // the git program; "" means the one on PATH
+}
+
+// Budget bounds what repositories may cost. Zero fields take their defaults.
+type Budget struct {
+	FetchBytes int64         // from the host, one git command. 1 GiB
+	TreeBytes  int64         // of one working tree. 4 GiB
+	FileBytes  int64         // of one file. 512 MiB
+	Entries    int           // of one tree, files and folders. 400,000
+	Depth      int           // folders within folders. 200
+	StoreBytes int64         // on disk, one repository. 8 GiB
+	DiskBytes  int64         // on disk, in all. 40 GiB
+	FreeBytes  int64         // to be left free on the disk. 512 MiB
+	Memory     int64         // address space of one git process. 3 GiB
+	Time       time.Duration // of one git command. 5 minutes
+	Stall      time.Duration // of a host's silence. 60 seconds
+}
+
+func (b *Budget) defaults() {
+	def := func(p *int64, v int64) {
+		if *p == 0 {
+			*p = v
+		}
+	}
+	def(&b.FetchBytes, 1<<30)
+	def(&b.TreeBytes, 4<<30)
+	def(&b.FileBytes, 512<<20)
+	def(&b.StoreBytes, 8<<30)
+	def(&b.DiskBytes, 40<<30)
+	def(&b.FreeBytes, 512<<20)
+	def(&b.Memory, 3<<30)
+	def((*int64)(&b.Time), int64(5*time.Minute))
+	def((*int64)(&b.Stall), int64(time.Minute))
+	if b.Entries == 0 {
+		b.Entries = 400_000
+	}
+	if b.Depth == 0 {
+		b.Depth = 200
+	}
+}
+
+// Store keeps repositories on disk. It is safe for concurrent use, by several
+// processes on one folder too.
+type Store struct {
+	opt   Options
+	hosts hostRules
+	git   *git
+	locks *locks
+	stats counters
+
+	mu      sync.Mutex
+	relay   *relay
+	trees   map[string]*sharedTree // held trees by key and sha
+	checked map[storeKey]bool      // stores whose form this process has checked
+	started bool
+	closed  bool
+}
+
+// New checks opt and makes a Store. It does no I/O; Start does.
+func New(opt Options) (*Store, error) {
+	if opt.Dir == "" || !filepath.IsAbs(opt.Dir) {
+		return nil, fmt.Errorf("checkout: Options.Dir must be an absolute path, not %q", opt.Dir)
+	}
+	allow, err := lowerAll(opt.Hosts)
+	if err != nil {
+		return nil, fmt.Errorf("checkout: Options.Hosts: %w", err)
+	}
+	private, err := lowerAll(opt.PrivateHosts)
+	if err != nil {
+		return nil, fmt.Errorf("checkout: Options.PrivateHosts: %w", err)
+	}
+	opt.Budget.defaults()
+	if opt.Debounce == 0 {
+		opt.Debounce = 15 * time.Minute
+	}
+	if opt.Now == nil {
+		opt.Now = time.Now
+	}
+	if opt.Log == nil {
+		opt.Log = slog.New(slog.DiscardHandler)
+	}
+	return &Store{
+		opt:     opt,
+		hosts:   hostRules{allow: allow, private: private},
+		git:     &git{path: opt.Git, timeout: opt.Budget.Time, memory: opt.Budget.Memory},
+		locks:   newLocks(filepath.Join(opt.Dir, "locks")),
+		trees:   map[string]*sharedTree{},
+		checked: map[storeKey]bool{},
+	}, nil
+}
+
+// Start makes the folders, removes what a crash left behind, and checks that
+// git is one that can be trusted with the job (see probe).
+func (s *Store) Start(ctx context.Context) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.started || s.closed {
+		return errors.New("checkout: Store was started before")
+	}
+	for _, d := range []string{"stores", "locks", "tmp"} {
+		if err := os.MkdirAll(filepath.Join(s.opt.Dir, d), 0o700); err != nil {
+			return fmt.Errorf("checkout: %w", err)
+		}
+	}
+	if s.git.path == "" {
+		path, err := exec.LookPath("git")
+		if err != nil {
+			return errors.New("checkout: git is not installed (it must be on PATH)")
+		}
+		s.git.path = path
+	}
+	if err := s.sweep(); err != nil {
+		return fmt.Errorf("checkout: remove leftovers: %w", err)
+	}
+	if err := s.probe(ctx); err != nil {
+		return fmt.Errorf("checkout: %w", err)
+	}
+	r, err := newRelay(s.hosts, s.opt.CAFile, s.opt.Budget.Stall)
+	if err != nil {
+		return fmt.Errorf("checkout: %w", err)
+	}
+	s.relay, s.started = r, true
+	return nil
+}
+
+// Close ends the relay, and so every command that still talks to a host.
+// Checkouts that are held stay readable.
+func (s *Store) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return nil
+	}
+	s.closed = true
+	if s.relay != nil {
+		return s.relay.close()
+	}
+	return nil
+}
+
+func (s *Store) ready() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.started || s.closed {
+		return errors.New("checkout: Store is not running")
+	}
+	return nil
+}
+
+// validate refuses what Acquire cannot work with.
+func (s *Store) validate(req Request) error {
+	r := req.Repo
+	if r.ID == "" || r.Name == "" {
+		return errors.New("checkout: Repo needs ID and Name")
+	}
+	if !classForm.MatchString(r.Class) {
+		return fmt.Errorf("checkout: malformed access class %q", r.Class)
+	}
+	u, err := url.Parse(r.URL)
+	if err != nil || u.Host == "" || strings.Trim(u.Path, "/") == "" {
+		return &RefusedError{Repo: r.Name, Reason: "has a malformed URL"}
+	}
+	for seg := range strings.SplitSeq(strings.Trim(u.Path, "/"), "/") {
+		if strings.Trim(seg, ".") == "" {
+			return &RefusedError{Repo: r.Name, Reason: "has a malformed URL"}
+		}
+	}
+	if err := s.hosts.check(u); err != nil {
+		return &RefusedError{Repo: r.Name, Reason: err.Error()}
+	}
+	if req.WantSHA != "" && !fullSHA.MatchString(req.WantSHA) {
+		return &RefError{Repo: r.Name, Ref: req.WantSHA, Reason: "is not a full commit sha"}
+	}
+	if err := CheckRef(req.Ref); err != nil {
+		return err
+	}
+	return nil
+}
+
+// probe refuses a git that is too old or that fetches objects behind our back.
+// GIT_NO_LAZY_FETCH came with git 2.45 and, as a security fix, 2.39.4 and its
+// like; without it a read of a partial clone may talk to its host.
+func (s *Store) probe(ctx context.Context) error {
+	out, err := s.git.output(ctx, gitCommand{args: []string{"version"}}, 1<<10)
+	if err != nil {
+		return err
+	}
+	var major, minor int
+	if _, err := fmt.Sscanf(string(out), "git version %d.%d", &major, &minor); err != nil {
+		return fmt.Errorf("git says its version is %q", strings.TrimSpace(string(out)))
+	}
+	if major < 2 || major == 2 && minor < 39 {
+		return fmt.Errorf("git %d.%d is too old: 2.39.4 or newer is needed", major, minor)
+	}
+	dir, done, err := s.staging()
+	if err != nil {
+		return err
+	}
+	defer done()
+	return s.probeLazy(ctx, dir)
+}
+
+// probeLazy makes a repository of one commit whose tree names a blob that only
+// the promisor remote, a folder beside it, has. With GIT_NO_LAZY_FETCH the blob
+// must stay away.
+func (s *Store) probeLazy(ctx context.Context, dir string) error {
+	full, part := filepath.Join(dir, "full"), filepath.Join(dir, "part")
+	run := func(gitDir, stdin string, args ...string) (string, error) {
+		c := gitCommand{dir: gitDir, args: args, stdin: strings.NewReader(stdin), config: []string{
+			"protocol.file.allow=always", "user.name=probe", "user.email=probe@localhost"}}
+		out, err := s.git.output(ctx, c, 64<<10)
+		return strings.TrimSpace(string(out)), err
+	}
+	for _, d := range []string{full, part} {
+		if _, err := run(d, "", "init", "-q", "--bare", "--template=", d); err != nil {
+			return err
+		}
+	}
+	blob, err := run(full, "probe", "hash-object", "-w", "--stdin")
+	if err != nil {
+		return err
+	}
+	for _, kv := range [][2]string{{"extensions.partialClone", "origin"}, {"core.repositoryFormatVersion", "1"},
+		{"remote.origin.url", full}, {"remote.origin.promisor", "true"}} {
+		if _, err := run(part, "", "config", kv[0], kv[1]); err != nil {
+			return err
+		}
+	}
+	for _, kv := range [][2]string{{"uploadpack.allowFilter", "true"}, {"uploadpack.allowAnySHA1InWant", "true"}} {
+		if _, err := run(full, "", "config", kv[0], kv[1]); err != nil {
+			return err
+		}
+	}
+	if _, err := run(part, "", "cat-file", "-e", blob); err == nil {
+		return errors.New("this git fetches objects in spite of GIT_NO_LAZY_FETCH=1: install git 2.39.4, 2.45 or newer")
+	}
+	// The probe itself must be able to fail: without the variable, git fetches.
+	c := gitCommand{dir: part, lazy: true, args: []string{"cat-file", "-e", blob}, config: []string{"protocol.file.allow=always"},
+		stdout: func(r io.Reader) error { _, err := io.Copy(io.Discard, r); return err }}
+	if err := s.git.run(ctx, c); err != nil {
+		return fmt.Errorf("the probe for GIT_NO_LAZY_FETCH is blind: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,281 @@
+package checkout
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+)
+
+// netCommand runs a git command that talks to the repository's host, through
+// the relay, with a pass for just this command.
+func (s *Store) netCommand(ctx context.Context, repo Repo, cred Credentials, c gitCommand) error {
+	if err := s.ready(); err != nil {
+		return err
+	}
+	p, err := s.relay.admit(ctx, repo, cred, s.opt.Budget.FetchBytes)
+	if err != nil {
+		return err
+	}
+	defer p.end()
+	c.config = slices.Concat(c.config, promisorConfig, p.config())
+	c.scrub = p.scrub
+	began := time.Now()
+	err = s.git.run(ctx, c)
+	p.mu.Lock()
+	s.stats.bytes.Add(p.bytes)
+	s.stats.requests.Add(p.requests)
+	p.mu.Unlock()
+	s.stats.nanos.Add(int64(time.Since(began)))
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case p.failed() != nil:
+		return p.failed()
+	case errors.Is(err, errTime):
+		return &BudgetError{Repo: repo.Name, Limit: int64(s.opt.Budget.Time),
+			What: fmt.Sprintf("needs more than the %s that one fetch may take", s.opt.Budget.Time)}
+	}
+	return s.explain(repo, err)
+}
+
+var (
+	wrongFormat = regexp.MustCompile(`mismatched algorithms|unknown object format|unsupported object format`)
+	notOurRef   = regexp.MustCompile(`not our ref|no such remote ref|couldn't find remote ref|upload-pack: .*bad object|Server does not allow request`)
+	fsckFault   = regexp.MustCompile(`(?:error|fatal): (?:object [0-9a-f]+: )?(?:([a-zA-Z]+): |fsck error in packed object)`)
+	noMemory    = regexp.MustCompile(`(?i)out of memory|cannot allocate|mmap failed|unable to create thread|memory exhausted`)
+	noSpace     = regexp.MustCompile(`(?i)no space left|disk quota exceeded`)
+)
+
+// errNotThere says that the host does not give an object or ref.
+var errNotThere = errors.New("the host does not have it")
+
+// explain turns what git said into the error that says what happened.
+func (s *Store) explain(repo Repo, err error) error {
+	var ge *gitError
+	if !errors.As(err, &ge) {
+		return err
+	}
+	switch {
+	case wrongFormat.MatchString(ge.stderr):
+		return &RefusedError{Repo: repo.Name, Reason: "uses object names that are not SHA-1, which are not supported"}
+	case notOurRef.MatchString(ge.stderr):
+		return fmt.Errorf("%w: %w", errNotThere, ge)
+	case noSpace.MatchString(ge.stderr):
+		return &BudgetError{Repo: repo.Name, What: "does not fit on the disk"}
+	case noMemory.MatchString(ge.stderr) || ge.code < 0:
+		return &BudgetError{Repo: repo.Name, Limit: s.opt.Budget.Memory, What: "needs more memory than one fetch may use"}
+	case fsckFault.MatchString(ge.stderr) && strings.Contains(ge.stderr, "fsck"):
+		return &RefusedError{Repo: repo.Name, Reason: "holds malformed objects, which are not taken in"}
+	}
+	return &UpstreamError{Repo: repo.Name, Reason: "git could not make sense of the host's answer", Err: ge}
+}
+
+// answer is what upstream said of a ref.
+type answer struct {
+	name    string // full name
+	sha     string // peeled
+	defName string // default branch, "" if HEAD is detached or not there
+}
+
+// maxRefBytes bounds the list of refs that is read: 50,000 refs take about 4 MB.
+const maxRefBytes = 64 << 20
+
+// lsRemote asks upstream for a ref and the default branch, in one call.
+func (s *Store) lsRemote(ctx context.Context, req Request) (answer, error) {
+	s.stats.resolves.Add(1)
+	want := candidates(req.Ref)
+	args := []string{"ls-remote", "--symref", "origin", "HEAD"}
+	for _, w := range want {
+		if w != "HEAD" {
+			args = append(args, w, w+"^{}")
+		}
+	}
+	refs, defName, err := s.listRefs(ctx, req, args)
+	if err != nil {
+		return answer{}, err
+	}
+	for _, w := range want {
+		sha := refs[w+"^{}"]
+		if sha == "" {
+			sha = refs[w]
+		}
+		if sha == "" {
+			continue
+		}
+		if len(sha) != 40 {
+			return answer{}, &RefusedError{Repo: req.Repo.Name, Reason: "uses object names that are not SHA-1, which are not supported"}
+		}
+		if w == "HEAD" && defName != "" {
+			w = defName
+		}
+		return answer{name: w, sha: sha, defName: strings.TrimPrefix(defName, "refs/heads/")}, nil
+	}
+	if fullSHA.MatchString(req.Ref) {
+		return answer{name: req.Ref, sha: req.Ref, defName: strings.TrimPrefix(defName, "refs/heads/")}, nil
+	}
+	// Nothing by that name. Is there anything at all?
+	if len(refs) == 0 {
+		any, _, err := s.listRefs(ctx, req, []string{"ls-remote", "origin"})
+		if err != nil {
+			return answer{}, err
+		}
+		if len(any) == 0 {
+			return answer{}, &EmptyError{Repo: req.Repo.Name}
+		}
+		if want[0] == "HEAD" {
+			return answer{}, &RefError{Repo: req.Repo.Name, Ref: "HEAD", Reason: "points to a branch that is not there",
+				hint: "Name a branch or tag" + some(any) + "."}
+		}
+	}
+	return answer{}, &RefError{Repo: req.Repo.Name, Ref: req.Ref, Reason: "is not a branch, tag or commit there"}
+}
+
+// some names a few branches for a hint.
+func some(refs map[string]string) string {
+	out := ""
+	n := 0
+	for name := range refs {
+		if b, ok := strings.CutPrefix(name, "refs/heads/"); ok && n < 3 {
+			if n++; n == 1 {
+				out = ", for instance " + b
+			} else {
+				out += " or " + b
+			}
+		}
+	}
+	return out
+}
+
+// listRefs runs ls-remote and gives the refs by full name, and what HEAD points to.
+func (s *Store) listRefs(ctx context.Context, req Request, args []string) (refs map[string]string, head string, err error) {
+	refs = map[string]string{}
+	err = s.netCommand(ctx, req.Repo, req.Credentials, gitCommand{args: args, stdout: func(r io.Reader) error {
+		lim := &io.LimitedReader{R: r, N: maxRefBytes}
+		sc := bufio.NewScanner(lim)
+		for sc.Scan() {
+			sha, name, ok := strings.Cut(sc.Text(), "\t")
+			if !ok {
+				continue
+			}
+			if to, isSym := strings.CutPrefix(sha, "ref: "); isSym {
+				if name == "HEAD" {
+					head = to
+				}
+				continue
+			}
+			refs[name] = sha
+		}
+		if lim.N == 0 {
+			return &BudgetError{Repo: req.Repo.Name, What: "has too many refs to list", Limit: maxRefBytes}
+		}
+		return sc.Err()
+	}})
+	return refs, head, err
+}
+
+// storeConfig is the whole configuration of a store. It names no remote and no
+// credential: those come by environment, per command. So to a command that
+// does not talk to a host a store is an ordinary repository in which objects
+// may be missing, and cannot be made to fetch.
+const storeConfig = "[core]\n\trepositoryformatversion = 0\n\tbare = true\n"
+
+// promisorConfig makes the remote one that objects may be left out of.
+var promisorConfig = []string{"remote.origin.promisor=true", "remote.origin.partialclonefilter=blob:none"}
+
+// storeAttributes undo what attributes inside a tree would do to its bytes.
+const storeAttributes = "* -text -eol -ident -filter -working-tree-encoding\n"
+
+// makeStore writes an empty bare store. It starts no process.
+func makeStore(dir string) error {
+	for _, d := range []string{"objects/info", "objects/pack", "refs", "info"} {
+		if err := os.MkdirAll(filepath.Join(dir, d), 0o700); err != nil {
+			return err
+		}
+	}
+	for name, text := range map[string]string{"HEAD": "ref: refs/heads/none\n", "config": storeConfig, "info/attributes": storeAttributes} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sound reports whether a store has the form that makeStore gave it.
+func sound(dir string) bool {
+	for name, text := range map[string]string{"HEAD": "ref: refs/heads/none\n", "config": storeConfig, "info/attributes": storeAttributes} {
+		if b, err := os.ReadFile(filepath.Join(dir, name)); err != nil || string(b) != text {
+			return false
+		}
+	}
+	for _, name := range []string{"objects/info/alternates", "objects/info/http-alternates", "hooks", "info/grafts"} {
+		if _, err := os.Lstat(filepath.Join(dir, name)); err == nil {
+			return false
+		}
+	}
+	st, err := os.Stat(filepath.Join(dir, "objects/pack"))
+	return err == nil && st.IsDir()
+}
+
+// tidy removes what a killed git left in a store: lock files and half packs.
+// The fetch lock is held, and children of a dead holder hold it too, so nobody
+// is writing.
+func tidy(dir string) {
+	for _, pattern := range []string{"*.lock", "refs/checkout/*.lock", "objects/pack/tmp_*", "objects/pack/.tmp-*", "objects/tmp_*", "objects/??/tmp_*", "objects/info/*.lock", "objects/info/commit-graphs/*.lock", "shallow_*"} {
+		found, _ := filepath.Glob(filepath.Join(dir, pattern))
+		for _, f := range found {
+			_ = os.Remove(f)
+		}
+	}
+	// Interrupted index-pack leaves a pack without an index, which nothing reads.
+	packs, _ := filepath.Glob(filepath.Join(dir, "objects/pack/*.pack"))
+	for _, p := range packs {
+		if _, err := os.Stat(strings.TrimSuffix(p, ".pack") + ".idx"); errors.Is(err, os.ErrNotExist) {
+			_ = os.Remove(p)
+		}
+	}
+}
+
+// fetchArgs begin every fetch.
+var fetchArgs = []string{"fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-gc", "--no-recurse-submodules", "--force", "--refmap="}
+
+// fetchCommit brings one commit and its trees. filtered leaves the blobs out.
+func (s *Store) fetchCommit(ctx context.Context, req Request, gitDir, sha string, filtered bool, lock *fileLock) error {
+	s.stats.fetches.Add(1)
+	args := append([]string{}, fetchArgs...)
+	if !isWhole(gitDir) {
+		args = append(args, "--depth=1")
+	}
+	if filtered {
+		args = append(args, "--filter=blob:none")
+	} else {
+		args = append(args, "--no-filter")
+	}
+	args = append(args, "origin", "+"+sha+":refs/checkout/"+sha)
+	return s.netCommand(ctx, req.Repo, req.Credentials, gitCommand{dir: gitDir, args: args, lock: lock.f})
+}
+
+// isWhole reports whether a store has the whole history of what it has. A
+// fetch of limited depth would cut it off again.
+func isWhole(gitDir string) bool {
+	_, err := os.Stat(filepath.Join(gitDir, "whole"))
+	return err == nil
+}
+
+// fetchObjects brings the named objects in one request.
+func (s *Store) fetchObjects(ctx context.Context, req Request, gitDir string, oids []string, lock *fileLock) error {
+	s.stats.fetches.Add(1)
+	args := append([]string{"-c", "fetch.negotiationAlgorithm=noop"}, fetchArgs...)
+	args = append(args, "--filter=blob:none", "--stdin", "origin")
+	return s.netCommand(ctx, req.Repo, req.Credentials, gitCommand{dir: gitDir, args: args, lock: lock.f,
+		stdin: strings.NewReader(strings.Join(oids, "\n") + "\n")})
+}
