@@ -102,7 +102,7 @@ func namedRepos(question, host string) []string {
 // what was written or edited after the question is left out.
 func (r *Runner) threadFor(ctx context.Context, q librarian.Request, adm admission) agent.Thread {
 	t := adm.thread
-	out := agent.Thread{Title: oneLine(t.Title, 300)}
+	out := agent.Thread{Title: oneLine(quote(t.Title, 300), 300)}
 	roles := map[int64]string{}
 	role := func(p librarian.Principal) (string, bool) {
 		if p.ID == q.Principal.ID && p.ID != 0 {
@@ -132,7 +132,7 @@ func (r *Runner) threadFor(ctx context.Context, q librarian.Request, adm admissi
 			strangers++
 			return
 		}
-		out.Items = append(out.Items, agent.ThreadItem{Author: p.Login, Role: who, At: created.UTC().Format(time.RFC3339), Text: r.o.Clean(text, bound)})
+		out.Items = append(out.Items, agent.ThreadItem{Author: p.Login, Role: who, At: created.UTC().Format(time.RFC3339), Text: quote(text, bound)})
 	}
 	if q.Place.Trigger != librarian.TriggerIssueBody {
 		if !after(t.CreatedAt, q.AskedAt) { // an issue's own time of change moves with every comment, so only its age counts

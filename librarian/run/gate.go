@@ -55,6 +55,7 @@ func (g *Gate) Open(ctx context.Context, spec checkout.Spec, ref string) (librar
 		Ref:         ref,
 		Credentials: g.credentials(repo),
 		Fresh:       repo.ID == g.Own.ID,
+		Checked:     true, // find has just asked, with this run's own credentials
 	})
 	var gone *checkout.NotFoundError
 	if errors.As(err, &gone) {

@@ -78,14 +78,12 @@ type Options struct {
 	AppID       int64                                      // our own comments are known by it
 	GitHosts    []string                                   // plain git hosts that may be asked, anonymously
 	Local       func(checkout.Spec) (librarian.Repo, bool) // the terminal's local repositories
-	// Clean takes hidden markup off text of others and clips it to so many characters.
-	Clean    func(text string, limit int) string
-	Host     string          // the GitHub host, as in links
-	Progress time.Duration   // a progress comment comes only to runs longer than this; 0: 30 s
-	Secrets  func() []string // exact values that must never be posted, as they are now
-	Version  string
-	Now      func() time.Time
-	Logger   *slog.Logger
+	Host        string                                     // the GitHub host, as in links
+	Progress    time.Duration                              // a progress comment comes only to runs longer than this; 0: 30 s
+	Secrets     func() []string                            // exact values that must never be posted, as they are now
+	Version     string
+	Now         func() time.Time
+	Logger      *slog.Logger
 	// Watch, when set, is told each event as it is recorded; the terminal's view.
 	Watch func(librarian.RunID, librarian.EventKind, any)
 }

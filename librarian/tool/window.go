@@ -176,6 +176,18 @@ func skipLines(s string, n int) string {
 	return s
 }
 
+// SplitLines gives the lines of a file's text, counted as [CountLines] does, without their line ends.
+func SplitLines(text []byte) []string {
+	s := string(text)
+	lines := make([]string, 0, countLines(s))
+	for s != "" {
+		var line string
+		line, s = nextLine(s)
+		lines = append(lines, line)
+	}
+	return lines
+}
+
 // clipLine shortens a line of more than [MaxLineChars] characters and says how long it is.
 func clipLine(line string) string {
 	if len(line) <= MaxLineChars {

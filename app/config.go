@@ -1,0 +1,227 @@
+package app
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/url"
+	"os"
+	"strings"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/librarian-app/librarian/librarian/access"
+	"github.com/librarian-app/librarian/librarian/model"
+)
+
+// Config is config.yml. Every key has its default in Default and stands, with its reason, in the config.yml at the top of
+// the repository; a test holds the two together. It holds no secret: those come by environment or file (see Secrets).
+type Config struct {
+	Server    ServerConfig    `yaml:"server"`
+	GitHub    GitHubConfig    `yaml:"github"`
+	Ask       AskConfig       `yaml:"ask"`
+	Models    ModelsConfig    `yaml:"models"`
+	Limits    LimitsConfig    `yaml:"limits"`
+	Tools     ToolsConfig     `yaml:"tools"`
+	Checkout  CheckoutConfig  `yaml:"checkout"`
+	Queue     QueueConfig     `yaml:"queue"`
+	Retention RetentionConfig `yaml:"retention"`
+}
+
+// ServerConfig is where serve listens and keeps its data.
+type ServerConfig struct {
+	Listen string `yaml:"listen"`
+	Data   string `yaml:"data"`
+}
+
+// GitHubConfig is which GitHub, and which App there.
+type GitHubConfig struct {
+	APIURL            string `yaml:"api_url"`
+	WebURL            string `yaml:"web_url"`
+	AppID             int64  `yaml:"app_id"`
+	PrivateKeyFile    string `yaml:"private_key_file"`
+	WebhookSecretFile string `yaml:"webhook_secret_file"`
+	CAFile            string `yaml:"ca_file"`
+	Alias             string `yaml:"alias"`
+}
+
+// AskConfig is who may ask.
+type AskConfig struct {
+	Private string  `yaml:"private"`
+	Public  string  `yaml:"public"`
+	Bots    []int64 `yaml:"bots"`
+}
+
+// ModelsConfig is which model answers.
+type ModelsConfig struct {
+	Default  string `yaml:"default"`
+	Thinking string `yaml:"thinking"`
+}
+
+// LimitsConfig bounds a run.
+type LimitsConfig struct {
+	Steps       int           `yaml:"steps"`
+	Time        time.Duration `yaml:"time"`
+	InputTokens int64         `yaml:"input_tokens"`
+	Cost        float64       `yaml:"cost"`
+	Progress    time.Duration `yaml:"progress_after"`
+}
+
+// ToolsConfig is which tools a run has.
+type ToolsConfig struct {
+	Disabled []string `yaml:"disabled"`
+}
+
+// CheckoutConfig is where code may come from and how much of it is kept.
+type CheckoutConfig struct {
+	Hosts    []string      `yaml:"hosts"`
+	Debounce time.Duration `yaml:"debounce"`
+	DiskGB   int           `yaml:"disk_gb"`
+}
+
+// QueueConfig is how many runs are worked at once.
+type QueueConfig struct {
+	Research int           `yaml:"research"`
+	Grace    time.Duration `yaml:"grace"`
+}
+
+// RetentionConfig is how long runs are kept.
+type RetentionConfig struct {
+	Messages time.Duration `yaml:"messages"`
+	Audit    time.Duration `yaml:"audit"`
+}
+
+// Default is the configuration without a file.
+func Default() Config {
+	return Config{
+		Server:    ServerConfig{Listen: "127.0.0.1:8080", Data: "data"},
+		Ask:       AskConfig{Private: "read", Public: "triage", Bots: []int64{}},
+		Models:    ModelsConfig{Default: model.ScoutName, Thinking: string(model.Medium)},
+		Limits:    LimitsConfig{Steps: 40, Time: 10 * time.Minute, InputTokens: 400_000, Cost: 1, Progress: 30 * time.Second},
+		Tools:     ToolsConfig{Disabled: []string{}},
+		Checkout:  CheckoutConfig{Hosts: []string{}, Debounce: 15 * time.Minute, DiskGB: 40},
+		Queue:     QueueConfig{Research: 4, Grace: 5 * time.Second},
+		Retention: RetentionConfig{Messages: 30 * 24 * time.Hour, Audit: 365 * 24 * time.Hour},
+	}
+}
+
+// maxConfig bounds the size of a configuration file, in bytes.
+const maxConfig = 1 << 20
+
+// Load reads a configuration file over the defaults, strictly: an unknown key is an error that names it.
+func Load(path string) (Config, error) {
+	f, err := os.Open(path) //nolint:gosec // the operator names the file
+	if err != nil {
+		if errors.Is(err, os.ErrNotExist) {
+			return Config{}, &UsageError{Message: "there is no configuration file " + path, Hint: "copy config.yml from the repository, or name another with --config"}
+		}
+		return Config{}, &UsageError{Message: "the configuration file " + path + " cannot be read", Hint: "check its permissions", Err: err}
+	}
+	defer func() { _ = f.Close() }()
+	raw, err := io.ReadAll(io.LimitReader(f, maxConfig+1))
+	if err != nil || len(raw) > maxConfig {
+		return Config{}, &UsageError{Message: "the configuration file " + path + " cannot be read", Hint: "it must be a YAML file of less than 1 MiB", Err: err}
+	}
+	c, err := Parse(raw)
+	if err != nil {
+		return Config{}, &UsageError{Message: path + ": " + err.Error(), Hint: "config.yml in the repository lists every key"}
+	}
+	return c, nil
+}
+
+// Parse reads configuration text over the defaults and checks every value.
+func Parse(raw []byte) (Config, error) {
+	c := Default()
+	d := yaml.NewDecoder(bytes.NewReader(raw))
+	d.KnownFields(true)
+	if err := d.Decode(&c); err != nil && !errors.Is(err, io.EOF) {
+		return Config{}, readable(err)
+	}
+	if d.Decode(new(yaml.Node)) == nil {
+		return Config{}, errors.New("more than one YAML document")
+	}
+	return c, c.check()
+}
+
+// readable puts the YAML library's errors into one line.
+func readable(err error) error {
+	var t *yaml.TypeError
+	if errors.As(err, &t) && len(t.Errors) > 0 {
+		s := t.Errors[0]
+		if line, rest, ok := strings.Cut(s, ": field "); ok {
+			if key, _, ok := strings.Cut(rest, " not found"); ok {
+				return fmt.Errorf("%s: unknown key %q", line, key)
+			}
+		}
+		return errors.New(s)
+	}
+	return errors.New(strings.TrimPrefix(err.Error(), "yaml: "))
+}
+
+func (c Config) check() error {
+	if _, _, err := net.SplitHostPort(c.Server.Listen); err != nil {
+		return fmt.Errorf("server.listen: %q is not host:port", c.Server.Listen)
+	}
+	if c.Server.Data == "" {
+		return errors.New("server.data: name a directory")
+	}
+	for key, v := range map[string]string{"github.web_url": c.GitHub.WebURL, "github.api_url": c.GitHub.APIURL} {
+		u, err := url.Parse(v)
+		if v == "" {
+			continue
+		}
+		if err != nil || u.Host == "" || u.User != nil || (u.Scheme != "https" && u.Scheme != "http") {
+			return fmt.Errorf("%s: %q is not a URL", key, v)
+		}
+		if u.Scheme == "http" && !loopback(u.Hostname()) {
+			return fmt.Errorf("%s: %q must be https; plain http is for loopback addresses", key, v)
+		}
+	}
+	for key, v := range map[string]string{"ask.private": c.Ask.Private, "ask.public": c.Ask.Public} {
+		if _, ok := access.ParseLevel(v); !ok {
+			return fmt.Errorf("%s: %q is not a permission; use none, read, triage, write, maintain or admin", key, v)
+		}
+	}
+	if !validLevel(c.Models.Thinking) {
+		return fmt.Errorf("models.thinking: %q is not a level; use off, minimal, low, medium, high, xhigh or max", c.Models.Thinking)
+	}
+	for _, n := range []struct {
+		key string
+		bad bool
+	}{
+		{"limits.steps", c.Limits.Steps < 3 || c.Limits.Steps > 1000}, {"limits.time", c.Limits.Time < time.Second},
+		{"limits.input_tokens", c.Limits.InputTokens < 1000}, {"limits.cost", c.Limits.Cost <= 0}, {"limits.progress_after", c.Limits.Progress < time.Second},
+		{"checkout.debounce", c.Checkout.Debounce < 0}, {"checkout.disk_gb", c.Checkout.DiskGB < 1},
+		{"queue.research", c.Queue.Research < 1 || c.Queue.Research > 1000}, {"queue.grace", c.Queue.Grace < 0},
+		{"retention.messages", c.Retention.Messages < time.Hour}, {"retention.audit", c.Retention.Audit < time.Hour},
+	} {
+		if n.bad {
+			return fmt.Errorf("%s: out of range", n.key)
+		}
+	}
+	return nil
+}
+
+func validLevel(s string) bool {
+	for _, l := range model.Levels() {
+		if string(l) == s {
+			return true
+		}
+	}
+	return false
+}
+
+func loopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// askRule is who may ask, for access.
+func (c Config) askRule() access.AskRule {
+	private, _ := access.ParseLevel(c.Ask.Private)
+	public, _ := access.ParseLevel(c.Ask.Public)
+	return access.AskRule{Private: private, Public: public, Bots: c.Ask.Bots}
+}

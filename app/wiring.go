@@ -1,0 +1,202 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+
+	"github.com/librarian-app/librarian/checkout"
+	"github.com/librarian-app/librarian/checkout/codesearch"
+	"github.com/librarian-app/librarian/librarian"
+	"github.com/librarian-app/librarian/librarian/hub"
+	"github.com/librarian-app/librarian/librarian/model"
+	"github.com/librarian-app/librarian/librarian/report"
+	"github.com/librarian-app/librarian/librarian/run"
+	"github.com/librarian-app/librarian/librarian/store"
+	"github.com/librarian-app/librarian/librarian/tool"
+	"github.com/librarian-app/librarian/librarian/tool/codetool"
+)
+
+// progression lets run move runs without knowing the store.
+type progression struct{ *store.Store }
+
+func (p progression) Begin(ctx context.Context, id librarian.RunID) (attempt int, ok bool, err error) {
+	attempt, err = p.Store.Begin(ctx, id)
+	if errors.Is(err, store.ErrAttemptsSpent) {
+		return 0, false, nil
+	}
+	return attempt, err == nil, err
+}
+
+func (p progression) Advance(ctx context.Context, id librarian.RunID, to librarian.State, kind librarian.EventKind, data any) error {
+	_, err := p.Store.Advance(ctx, id, store.Step{To: to, Kind: kind, Data: data})
+	return err
+}
+
+// tokens hands git the credentials of one repository, minted when a command needs them.
+type tokens struct{ hub *hub.Hub }
+
+// ReadCredentials implements run.Tokens. What is public and outside of the installation needs none.
+func (t tokens) ReadCredentials(repo librarian.Repo) checkout.Credentials {
+	_, number, ok := repo.ID.GitHub()
+	if !ok || !repo.Private() {
+		return nil
+	}
+	return func(ctx context.Context) (checkout.Secret, error) {
+		tok, err := t.hub.ReadToken(ctx, repo.Installation, number)
+		if err != nil || tok.IsZero() {
+			return checkout.Secret{}, err
+		}
+		return checkout.BasicAuth("x-access-token", tok.Secrets()[0]), nil
+	}
+}
+
+// gate lets the tools through run's gate.
+type gate struct{ *run.Gate }
+
+func (g gate) Open(ctx context.Context, spec checkout.Spec, ref string) (codetool.Opened, error) {
+	repo, c, err := g.Gate.Open(ctx, spec, ref)
+	if err != nil {
+		return codetool.Opened{}, err
+	}
+	return codetool.Opened{Repo: repo, Checkout: c}, nil
+}
+
+// toolbox makes the kit of each run.
+func toolbox(index *codesearch.Cache, host string, disabled []string) run.Toolbox {
+	return func(g *run.Gate) run.Kit {
+		s := codetool.NewSession(codetool.Options{Gate: gate{g}, Index: index, DefaultHost: host})
+		tools := slices.DeleteFunc(s.Tools(), func(t tool.Tool) bool { return slices.Contains(disabled, t.Spec().Name) })
+		return run.Kit{Tools: tools, Sources: sources{s}, Tree: tree{s}, Close: s.Close}
+	}
+}
+
+// sources tells report what a run opened.
+type sources struct{ s *codetool.Session }
+
+func (v sources) Source(key string) (report.Source, bool) {
+	o, ok := v.s.Lookup(key)
+	if !ok {
+		return report.Source{}, false
+	}
+	return report.Source{Key: key, Repo: o.Repo, SHA: o.Checkout.SHA()}, true
+}
+
+func (v sources) Sources() []report.Source {
+	var out []report.Source
+	for _, key := range v.s.Keys() {
+		if s, ok := v.Source(key); ok {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// tree answers report from the trees of the commits that a run holds.
+type tree struct{ s *codetool.Session }
+
+func (t tree) at(repo librarian.RepoID, sha string) (*checkout.Checkout, error) {
+	for _, key := range t.s.Keys() {
+		if o, ok := t.s.Lookup(key); ok && o.Repo.ID == repo && o.Checkout.SHA() == sha {
+			return o.Checkout, nil
+		}
+	}
+	return nil, fmt.Errorf("app: %s at %s is not held by this run", repo, sha)
+}
+
+func (t tree) Stat(ctx context.Context, repo librarian.RepoID, sha, path string) (report.FileInfo, error) {
+	c, err := t.at(repo, sha)
+	if err != nil {
+		return report.FileInfo{}, err
+	}
+	list, err := c.Tree(ctx)
+	if err != nil {
+		return report.FileInfo{}, err
+	}
+	if _, ok := list.Lookup(path); !ok {
+		if list.IsDir(path) {
+			return report.FileInfo{Kind: report.KindDir}, nil
+		}
+		return report.FileInfo{}, fs.ErrNotExist
+	}
+	f, err := c.ReadFile(ctx, path)
+	if err != nil {
+		return report.FileInfo{}, err
+	}
+	return fileInfo(f), nil
+}
+
+func (t tree) Nearest(ctx context.Context, repo librarian.RepoID, sha, path string) []string {
+	c, err := t.at(repo, sha)
+	if err != nil {
+		return nil
+	}
+	list, err := c.Tree(ctx)
+	if err != nil {
+		return nil
+	}
+	return list.Near(path, 3)
+}
+
+func (t tree) Lines(ctx context.Context, repo librarian.RepoID, sha, path string, start, end int) ([]string, error) {
+	c, err := t.at(repo, sha)
+	if err != nil {
+		return nil, err
+	}
+	f, err := c.ReadFile(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	lines := tool.SplitLines(f.Data)
+	start, end = max(start, 1), min(end, len(lines))
+	if start > end {
+		return nil, nil
+	}
+	return lines[start-1 : end], nil
+}
+
+// fileInfo says of a file what citing it needs to know.
+func fileInfo(f *checkout.FileData) report.FileInfo {
+	switch {
+	case f.Kind == checkout.Symlink:
+		return report.FileInfo{Kind: report.KindSymlink}
+	case f.Kind == checkout.Submodule:
+		return report.FileInfo{Kind: report.KindSubmodule}
+	case f.Binary:
+		return report.FileInfo{Kind: report.KindBinary}
+	case f.LFS:
+		return report.FileInfo{Kind: report.KindLFS}
+	}
+	return report.FileInfo{Kind: report.KindText, Lines: tool.CountLines(f.Data)}
+}
+
+// models finds models by name. The ones that a server offers are its configured one and builtin/scout.
+func models(c ModelsConfig) run.Models {
+	return func(name string, _ bool) (model.Model, model.Level, error) {
+		if name == "" {
+			name = c.Default
+		}
+		if name == model.ScoutName {
+			return model.Scout{}, model.Off, nil
+		}
+		return nil, "", &librarian.UserError{Message: "The model " + name + " is not available here."}
+	}
+}
+
+// secretsOf lists every value that must not be posted, as they are now.
+func secretsOf(h *hub.Hub, fixed ...[]byte) func() []string {
+	return func() []string {
+		var out []string
+		for _, s := range fixed {
+			if len(s) > 0 {
+				out = append(out, string(s))
+			}
+		}
+		if h != nil {
+			out = append(out, h.Secrets()...)
+		}
+		return out
+	}
+}
