@@ -57,19 +57,19 @@ func newAppAuth(appID int64, pem []byte, next http.RoundTripper, now func() time
 	return a, err
 }
 
+// clock is GitHub's clock, as far as we know it.
+func (a *appAuth) clock() time.Time { return a.now().Add(time.Duration(a.skew.Load())) }
+
 func (a *appAuth) RoundTrip(req *http.Request) (*http.Response, error) {
 	resp, err := a.apps.RoundTrip(clone(req)) // a clone, because it writes headers into what it is given
 	if err != nil || resp.StatusCode != http.StatusUnauthorized {
 		return resp, err
 	}
 	theirs, err := http.ParseTime(resp.Header.Get("Date"))
-	if err != nil {
+	if err != nil || theirs.Sub(a.clock()).Abs() <= tolerance {
 		return resp, nil
 	}
 	skew := theirs.Sub(a.now())
-	if off := skew - time.Duration(a.skew.Load()); off.Abs() <= tolerance {
-		return resp, nil
-	}
 	again, ok := rewind(req, req.URL)
 	if !ok {
 		return resp, nil

@@ -105,7 +105,7 @@ func New(opts Options) (*Hub, error) {
 			return nil, errors.New("hub: the private key is not an RSA key in PEM form") // the cause may repeat it
 		}
 		h.app = h.githubClient(&retry{next: auth, limits: newLimits(h.now), maxWait: h.opts.MaxWait, all: true})
-		h.tokens = newMinter(h.app, h.now)
+		h.tokens = newMinter(h.app, auth.clock)
 	}
 	return h, nil
 }
