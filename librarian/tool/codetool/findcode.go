@@ -23,7 +23,7 @@ const (
 type FindCodeArgs struct {
 	Repo     string   `json:"repo,omitempty" jsonschema:"The checkout, as checkout_repo named it. Default: the only one there is."`
 	Question string   `json:"question" jsonschema:"What to look for, in words: a question, a feature, an error message; identifiers in it help."`
-	Also     []string `json:"also,omitempty" jsonschema:"Names the code may use (guessed functions, types, files), at most 20."`
+	Also     []string `json:"also,omitempty" jsonschema:"Names the code may use (guessed functions, types, files), at most 20. Default none."`
 	Path     string   `json:"path,omitempty" jsonschema:"Only files at or below this path. Default: the whole repository."`
 	Limit    *int     `json:"limit,omitempty" jsonschema:"Candidates to show, at most 50. Default 10."`
 }
