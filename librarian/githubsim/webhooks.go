@@ -154,13 +154,14 @@ func (s *Server) deliverAll(ctx context.Context) {
 	}
 }
 
-func (s *Server) deliver(ctx context.Context, d Delivery) Delivery {
+// deliver makes one attempt and fills in how it went.
+func (s *Server) deliver(ctx context.Context, d Delivery) (done Delivery) {
 	started := time.Now()
 	ctx, cancel := context.WithTimeout(ctx, deliveryTimeout)
 	defer cancel()
 	defer func() {
-		d.Duration, d.Delivered = time.Since(started), s.now()
-		s.log.Debug("githubsim: delivery", "event", d.Event, "action", d.Action, "guid", d.GUID, "status", d.StatusCode)
+		done.Duration, done.Delivered = time.Since(started), s.now()
+		s.log.Debug("githubsim: delivery", "event", done.Event, "action", done.Action, "guid", done.GUID, "status", done.StatusCode)
 	}()
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, d.URL, bytes.NewReader(d.Payload))
 	if err != nil {
