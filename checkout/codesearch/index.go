@@ -54,6 +54,7 @@ type chunk struct {
 	termsAt        uint32 // offset of its terms in the file's segment
 	docLen, length uint16
 	kind           uint8
+	nameIDF        float32 // the idf of the words of its name, summed
 	name, parent   string
 }
 
@@ -263,8 +264,18 @@ func (ix *Index) link() {
 		add(base, true)
 	}
 	ix.symbols = map[string][]uint32{}
+	names := map[string]float32{}
 	for i := range ix.chunks {
 		c := &ix.chunks[i]
+		if v, ok := names[c.name]; ok {
+			c.nameIDF = v
+		} else {
+			tm.each([]byte(c.name), func(id uint32) {
+				chunks, _ := ix.postings(id)
+				c.nameIDF += float32(ix.idf(len(chunks)))
+			})
+			names[c.name] = c.nameIDF
+		}
 		if c.name != "" && chunkKinds[c.kind] != "section" {
 			k := strings.ToLower(c.name)
 			ix.symbols[k] = append(ix.symbols[k], uint32(i))
@@ -274,6 +285,12 @@ func (ix *Index) link() {
 	for len(ix.postStart) < len(ix.dict.terms)+1 {
 		ix.postStart = append(ix.postStart, uint32(len(ix.postChunk)))
 	}
+}
+
+// idf is how much a term that stands in df chunks tells (BM25's, never negative).
+func (ix *Index) idf(df int) float64 {
+	n := float64(len(ix.chunks))
+	return math.Log(1 + (n-float64(df)+.5)/(float64(df)+.5))
 }
 
 // eachTerm reads a chunk's terms.

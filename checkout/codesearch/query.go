@@ -27,9 +27,13 @@ type asked struct {
 type weighted struct {
 	id     uint32
 	weight float64
-	word   string // as the question has it; "" for added terms
-	added  bool   // not in the question: a synonym, a guess, feedback
+	word   string     // as the question has it; "" for added terms
+	added  bool       // not in the question: a guess, feedback
+	alt    []weighted // what may stand for it: of a word and its alternatives, only the best counts
 }
+
+// noTerm is a term without postings.
+const noTerm = 1<<32 - 1
 
 const (
 	maxQuestion = 20_000 // bytes of a question that are looked at
@@ -88,7 +92,7 @@ func (ix *Index) parse(q Query, w *Weights) asked {
 			return
 		}
 		seen[id] = len(a.terms)
-		a.terms = append(a.terms, weighted{id, weight, word, added})
+		a.terms = append(a.terms, weighted{id: id, weight: weight, word: word, added: added})
 	}
 	var words []string
 	for _, m := range wordText.FindAllString(text, 400) {
@@ -118,16 +122,41 @@ func (ix *Index) parse(q Query, w *Weights) asked {
 		}
 	}
 	if w.Synonym > 0 && !a.alone {
-		ix.addSynonyms(words, w, add)
+		ix.addSynonyms(&a, words, seen, w)
 	}
 	return a
 }
 
-func (ix *Index) addSynonyms(words []string, w *Weights, add func(stem, word string, weight float64, added bool)) {
+// addSynonyms hangs its synonyms on each question word. A word that stands nowhere in the tree is stood for by them alone.
+func (ix *Index) addSynonyms(a *asked, words []string, seen map[uint32]int, w *Weights) {
+	done := map[string]bool{}
 	for _, p := range words {
-		for _, s := range synonymsOf(stem(p)) {
-			add(s, "", w.Synonym, true)
+		st := stem(p)
+		if done[st] {
+			continue
 		}
+		done[st] = true
+		var alt []weighted
+		for _, s := range synonymsOf(st) {
+			if id, ok := ix.dict.lookup(s); ok {
+				if _, asked := seen[id]; !asked {
+					alt = append(alt, weighted{id: id, weight: w.Synonym, added: true})
+				}
+			}
+		}
+		if len(alt) == 0 {
+			continue
+		}
+		if id, ok := ix.dict.lookup(st); ok {
+			if i, ok := seen[id]; ok {
+				a.terms[i].alt = alt
+				continue
+			}
+		}
+		for i := range alt {
+			alt[i].weight = w.SynonymAlone
+		}
+		a.terms = append(a.terms, weighted{id: noTerm, weight: 1, added: true, alt: alt})
 	}
 }
 

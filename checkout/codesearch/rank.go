@@ -19,15 +19,16 @@ type ranking struct {
 	asked  asked
 	prefix string
 
-	score   []float32 // per chunk: BM25F
-	cover   []float32 // per chunk: idf of the name's words that the question has
-	file    []float32 // per file: BM25 over the whole file
-	path    []float32 // per file: question words in its path
-	exact   []float32 // per chunk: boosts, as multiples of the best score
-	reasons map[uint32][]string
-	touched []uint32 // chunks with a score, each once
-	ideal   float64  // what a chunk would score that has every question word in every field
-	order   []hit    // the outcome, best first
+	score               []float32 // per chunk: BM25F
+	cover               []float32 // per chunk: idf of the name's words that the question has
+	file                []float32 // per file: BM25 over the whole file
+	path                []float32 // per file: question words in its path
+	exact               []float32 // per chunk: boosts, as multiples of the best score
+	bestChunk, bestFile []float32 // scratch of addTerm, zero between terms
+	reasons             map[uint32][]string
+	touched             []uint32 // chunks with a score, each once
+	ideal               float64  // what a chunk would score that has every question word in every field
+	order               []hit    // the outcome, best first
 }
 
 type hit struct {
@@ -37,9 +38,10 @@ type hit struct {
 
 func newRanking(ctx context.Context, ix *Index, w *Weights, a asked, prefix string) *ranking {
 	n, m := len(ix.chunks), len(ix.files)
-	buf := make([]float32, 3*n+2*m)
-	return &ranking{ctx: ctx, ix: ix, w: w, asked: a, prefix: prefix, reasons: map[uint32][]string{},
-		score: buf[:n], cover: buf[n : 2*n], exact: buf[2*n : 3*n], file: buf[3*n : 3*n+m], path: buf[3*n+m:]}
+	buf := make([]float32, 4*n+3*m)
+	return &ranking{bestChunk: buf[3*n+2*m : 4*n+2*m], bestFile: buf[4*n+2*m:],
+		ctx: ctx, ix: ix, w: w, asked: a, prefix: prefix, reasons: map[uint32][]string{},
+		score: buf[:n], cover: buf[n : 2*n], exact: buf[2*n : 3*n], file: buf[3*n : 3*n+m], path: buf[3*n+m : 3*n+2*m]}
 }
 
 func (r *ranking) release() {}
@@ -64,58 +66,90 @@ func (r *ranking) rank() {
 	r.order = r.sorted(1)
 }
 
-func (r *ranking) idf(df int) float64 {
-	n := float64(len(r.ix.chunks))
-	return math.Log(1 + (n-float64(df)+.5)/(float64(df)+.5))
+// addTerm adds a term's BM25F to the chunks and files that hold it or one of its alternatives.
+func (r *ranking) addTerm(t weighted) {
+	if len(t.alt) == 0 {
+		r.walk(t, math.Inf(1), func(c uint32, s float32) {
+			if r.score[c] == 0 {
+				r.touched = append(r.touched, c)
+			}
+			r.score[c] += s
+		}, func(f uint32, s float32) { r.file[f] += s })
+		return
+	}
+	// Of a word and its alternatives the best counts: gather first, then add.
+	var chunks, files []uint32
+	keep := func(list *[]uint32, best []float32) func(uint32, float32) {
+		return func(i uint32, s float32) {
+			if best[i] == 0 {
+				*list = append(*list, i)
+			}
+			best[i] = max(best[i], s)
+		}
+	}
+	own, _ := r.ix.postings(t.id)
+	most := math.Inf(1)
+	if len(own) > 0 {
+		most = r.ix.idf(len(own)) // an alternative never says more than the word itself
+	}
+	c, f := keep(&chunks, r.bestChunk), keep(&files, r.bestFile)
+	r.walk(t, math.Inf(1), c, f)
+	for _, a := range t.alt {
+		a.weight *= t.weight
+		r.walk(a, most, c, f)
+	}
+	for _, i := range chunks {
+		if r.score[i] == 0 {
+			r.touched = append(r.touched, i)
+		}
+		r.score[i] += r.bestChunk[i]
+		r.bestChunk[i] = 0
+	}
+	for _, i := range files {
+		r.file[i] += r.bestFile[i]
+		r.bestFile[i] = 0
+	}
 }
 
-// addTerm adds one term's BM25F to the chunks and files that hold it.
-func (r *ranking) addTerm(t weighted) {
+// walk gives one term's BM25F for every chunk and file that holds it; its idf counts as no more than most.
+func (r *ranking) walk(t weighted, most float64, chunk, file func(i uint32, s float32)) {
 	chunks, tfs := r.ix.postings(t.id)
 	if len(chunks) == 0 {
 		return
 	}
 	w := r.w
-	idf := r.idf(len(chunks))
-	weight := t.weight * idf
+	weight := float32(t.weight * min(r.ix.idf(len(chunks)), most))
 	if !t.added {
-		r.ideal += weight
+		r.ideal += float64(weight)
 	}
-	k1 := float32(w.K1)
+	k1, fileK1 := float32(w.K1), float32(w.FileK1)
 	bBody, bDoc := float32(w.BBody/r.ix.avgBody), float32(w.BDoc/r.ix.avgDoc)
 	oneBody, oneDoc := float32(1-w.BBody), float32(1-w.BDoc)
+	wBody, wDoc, wName, wParent, wSig := float32(w.Body), float32(w.Doc), float32(w.Name), float32(w.Parent), float32(w.Signature)
 	var fileTF float32
-	file := r.ix.chunks[chunks[0]].file
-	fileDF := 0
-	flush := func() {
-		if fileTF > 0 {
-			r.file[file] += float32(weight) * fileTF / (fileTF + float32(w.FileK1))
-			fileDF++
-		}
-		fileTF = 0
-	}
+	at := r.ix.chunks[chunks[0]].file
 	for i, c := range chunks {
 		ch := &r.ix.chunks[c]
 		n := tfs[i]
-		tf := float32(w.Body) * float32(n.body()) / (oneBody + bBody*float32(ch.length))
+		tf := wBody * float32(n.body()) / (oneBody + bBody*float32(ch.length))
 		if n > maxBody {
-			tf += float32(w.Doc) * float32(n.doc()) / (oneDoc + bDoc*float32(ch.docLen))
-			tf += float32(w.Name)*float32(n.name()) + float32(w.Parent)*float32(n.parent()) + float32(w.Signature)*float32(n.sig())
+			tf += wDoc*float32(n.doc())/(oneDoc+bDoc*float32(ch.docLen)) + wName*float32(n.name()) + wParent*float32(n.parent()) + wSig*float32(n.sig())
 			if n.name() > 0 && !t.added {
-				r.cover[c] += float32(weight)
+				r.cover[c] += weight
 			}
 		}
-		if r.score[c] == 0 {
-			r.touched = append(r.touched, c)
-		}
-		r.score[c] += float32(weight) * tf / (tf + k1)
-		if ch.file != file {
-			flush()
-			file = ch.file
+		chunk(c, weight*tf/(tf+k1))
+		if ch.file != at {
+			if fileTF > 0 {
+				file(at, weight*fileTF/(fileTF+fileK1))
+			}
+			at, fileTF = ch.file, 0
 		}
 		fileTF += tf
 	}
-	flush()
+	if fileTF > 0 {
+		file(at, weight*fileTF/(fileTF+fileK1))
+	}
 }
 
 // addPaths adds the question's words found in paths.
@@ -143,24 +177,12 @@ func (r *ranking) total(c uint32, best float64) float64 {
 	f := ch.file
 	s := float64(r.score[c]) + r.w.Coherence*float64(r.file[f]) + float64(r.path[f])
 	if r.w.NameCover > 0 && r.cover[c] > 0 {
-		if all := r.nameIDF(c); all > 0 {
+		if all := float64(ch.nameIDF); all > 0 {
 			s += r.w.NameCover * float64(r.cover[c]) * min(1, float64(r.cover[c])/all)
 		}
 	}
 	s *= r.kindWeight(ch)
 	return s + best*float64(r.exact[c])
-}
-
-// nameIDF sums the idf of the words in a chunk's own name.
-func (r *ranking) nameIDF(c uint32) float64 {
-	sum := 0.0
-	for _, p := range splitWord(r.ix.chunks[c].name) {
-		if id, ok := r.ix.dict.lookup(stem(p)); ok {
-			chunks, _ := r.ix.postings(id)
-			sum += r.idf(len(chunks))
-		}
-	}
-	return sum
 }
 
 func (r *ranking) kindWeight(ch *chunk) float64 {
@@ -286,7 +308,7 @@ func (r *ranking) feedback() []weighted {
 				return
 			}
 			tf := (r.w.Body*float64(n.body()))/norm + r.w.Doc*float64(n.doc()) + r.w.Name*float64(n.name()) + r.w.Signature*float64(n.sig())
-			sum[id] += share * r.idf(len(chunks)) * tf / (tf + r.w.K1)
+			sum[id] += share * r.ix.idf(len(chunks)) * tf / (tf + r.w.K1)
 		})
 	}
 	out := make([]weighted, 0, len(sum))
@@ -556,7 +578,7 @@ func (r *ranking) why(c uint32) []string {
 		if !ok {
 			continue
 		}
-		rs := reason{t.word, r.idf(len(chunks))}
+		rs := reason{t.word, r.ix.idf(len(chunks))}
 		if n := tfs[i]; n.name() > 0 {
 			name = append(name, rs)
 		} else {

@@ -1,35 +1,31 @@
 package codesearch
 
 import (
+	_ "embed"
+	"slices"
 	"strings"
 	"sync"
 )
 
-// synonymGroups are words that programmers use for each other, one group a line. The first step of bridging a question's words to
-// a program's; deliberately about programming at large, not about any project.
-const synonymGroups = `
-error exception failure fault panic
-remove delete drop erase discard purge
-begin start launch boot init
-stop halt shutdown terminate kill abort
-retry attempt backoff
-cache memoize store
-config setting option preference
-`
+// synonymText says, for a word that people ask with, which words programs use for it: one entry a line, `asked: written written …`,
+// one way only. It is the bridge from a paraphrased question to code that shares no word with it. The words are those of programming
+// at large; none belongs to a project.
+//
+//go:embed synonyms.txt
+var synonymText string
 
-// synonymTable maps a stem to the stems of its group.
+// synonymTable maps a stem to the stems that may stand for it.
 var synonymTable = sync.OnceValue(func() map[string][]string {
 	m := map[string][]string{}
-	for line := range strings.Lines(synonymGroups) {
-		var stems []string
-		for _, w := range strings.Fields(line) {
-			stems = append(stems, stem(w))
+	for line := range strings.Lines(synonymText) {
+		head, rest, ok := strings.Cut(line, ":")
+		if !ok {
+			continue
 		}
-		for i, s := range stems {
-			for j, o := range stems {
-				if i != j && s != o {
-					m[s] = append(m[s], o)
-				}
+		h := stem(strings.TrimSpace(head))
+		for _, w := range strings.Fields(rest) {
+			if s := stem(w); s != "" && s != h && !slices.Contains(m[h], s) {
+				m[h] = append(m[h], s)
 			}
 		}
 	}

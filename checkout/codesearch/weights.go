@@ -17,7 +17,8 @@ type Weights struct {
 	K1, BBody, BDoc                    float64
 	Name, Parent, Signature, Doc, Body float64 // how many occurrences in a body one in this field is worth
 
-	Synonym      float64 // a programming synonym of a question word, beside the word itself
+	Synonym      float64 // a programming synonym of a question word, where the word itself is missing
+	SynonymAlone float64 // the same for a word that the whole tree does not have
 	Also         float64 // a guessed identifier's words
 	FileK1       float64 // K1 for whole files
 	Coherence    float64 // the file's own BM25, beside the chunk's
@@ -47,7 +48,7 @@ type Weights struct {
 // DefaultWeights is the ranking in use.
 func DefaultWeights() Weights {
 	w := BaseWeights()
-	w.Synonym = .3
+	w.Synonym, w.SynonymAlone = .4, .5
 	w.Also = .8
 	w.FileK1, w.Coherence = 6, .3
 	w.PathStem, w.PathDir = .7, .25
