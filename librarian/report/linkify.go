@@ -21,7 +21,7 @@ type edit struct {
 // links, if they are among refs. What stands in links, headings' anchors, fences and HTML stays as it is. It runs after
 // Sanitize: these links are the host's.
 func linkMentions(md string, refs []librarian.Location) string {
-	if len(refs) == 0 {
+	if len(refs) == 0 || slow(md) {
 		return md
 	}
 	source := []byte(md)

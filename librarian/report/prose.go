@@ -28,7 +28,7 @@ type mention struct {
 
 var (
 	// src/a.go:80, a.go:80-140, a.go#L80-L140, a.go:80:12 (a column, which is dropped)
-	adjoinedLines = regexp.MustCompile(`(?::|#)[Ll]?(\d+)(?:[-–—‐‑−][Ll]?(\d+)|(?::\d+))?`)
+	adjoinedLines = regexp.MustCompile(`(?::|#)[Ll]?(\d+)(?:[-–—‐‑−][Ll]?(\d+)|(?::\d+)+)?`)
 	// `a.go` (lines 80-140); a.go, line 42; a.go L80-L140
 	laterLines = regexp.MustCompile("(?i)[`*]{0,3},?[ \t]{0,3}\\(?(?:(?:at|on|around|near|from)[ \t]+)?(?:lines?[ \t]+|\\bL)(\\d+)(?:[ \t]*(?:[-–—‐‑−]|to|through)[ \t]*L?(\\d+))?\\)?")
 	// lines 80-140 of `a.go`

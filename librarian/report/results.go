@@ -28,6 +28,7 @@ const (
 
 	maxProseMentions = 500 // distinct path:line mentions that are looked up in one call
 	maxProblemsTold  = 30
+	maxPasses        = 20
 )
 
 // ResultsOptions is what provide_results checks against.
@@ -255,7 +256,7 @@ func (r *Results) prose(ctx context.Context, d *draft) error {
 	f := &d.findings
 	cited := f.Locations
 	known := map[string]bool{} // mention → holds
-	clean := func(where, text string) (string, error) {
+	pass := func(where, text string) (string, error) {
 		var b strings.Builder
 		at := 0
 		for _, m := range scanMentions(text) {
@@ -281,8 +282,17 @@ func (r *Results) prose(ctx context.Context, d *draft) error {
 				at = m.cutTo
 			}
 		}
-		b.WriteString(text[at:])
-		return b.String(), nil
+		return b.String() + text[at:], nil
+	}
+	clean := func(where, text string) (string, error) {
+		for range maxPasses {
+			out, err := pass(where, text)
+			if err != nil || out == text {
+				return out, err
+			}
+			text = out // what is left may read as another place
+		}
+		return "*(left out: its references could not be verified)*", nil
 	}
 	var err error
 	if f.Summary, err = clean("summary", f.Summary); err != nil {

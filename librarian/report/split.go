@@ -1,6 +1,7 @@
 package report
 
 import (
+	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -12,9 +13,20 @@ import (
 	"github.com/yuin/goldmark/text"
 )
 
+// maxInfo is the longest word after a fence, in bytes, that is repeated on each piece of it.
+const maxInfo = 100
+
 // parseMarkdown reads Markdown as GitHub does, near enough for finding where things begin.
 func parseMarkdown(source []byte) ast.Node {
 	return goldmark.New(goldmark.WithExtensions(extension.GFM)).Parser().Parse(text.NewReader(source))
+}
+
+var deepQuote = regexp.MustCompile(`(?m)^(?:[ \t]*>){100}`)
+
+// slow tells Markdown over which the parser takes time that grows with the square of its length (seconds for 100 kB): tens of
+// thousands of unfinished links, quotations nested a hundred deep. Nobody writes it to be read.
+func slow(md string) bool {
+	return strings.Count(md, "](") > 5_000 || deepQuote.MatchString(md)
 }
 
 // splitMarkdown parts Markdown into pieces of at most limit UTF-16 units, each whole in itself: it is cut between blocks;
@@ -25,6 +37,9 @@ func splitMarkdown(md string, limit int) []string {
 	md = strings.Trim(md, "\n")
 	if units(md) <= limit {
 		return []string{md}
+	}
+	if slow(md) {
+		return fences(md, "", limit)
 	}
 	var pieces []string
 	for _, b := range blocks(md) {
@@ -88,7 +103,9 @@ func splitBlock(block string, limit int) []string {
 	if only := doc.FirstChild(); only != nil && only.NextSibling() == nil {
 		switch n := only.(type) {
 		case *ast.FencedCodeBlock:
-			return fences(string(n.Lines().Value(source)), string(n.Language(source)), limit)
+			if n.Info == nil || n.Info.Segment.Len() <= maxInfo {
+				return fences(string(n.Lines().Value(source)), string(n.Language(source)), limit)
+			}
 		case *ast.CodeBlock:
 			return fences(string(n.Lines().Value(source)), "", limit)
 		case *ast.List:
@@ -122,8 +139,7 @@ func fences(code, lang string, limit int) []string {
 		}
 		lines = append(lines, line)
 	}
-	lang = clip(lang, 40)
-	chunks := pack(lines, "\n", limit-2*longest-100)
+	chunks := pack(lines, "\n", limit-2*longest-2*maxInfo)
 	for i, c := range chunks {
 		chunks[i] = strings.Trim(Fence(c, lang), "\n")
 	}
