@@ -95,8 +95,8 @@ func (q *Queue) Start(ctx context.Context, w Work) error {
 }
 
 // Stop takes no new job, lets what is under way go on for the grace period, then cancels it with the cause [ErrStopping]
-// and waits for it to return. Cancelled runs are taken up by the next process without losing an attempt. If ctx ends
-// first, Stop returns its error and the work is left to its fate. Stop may be called twice, and without Start.
+// and waits for it to return. Cancelled runs are taken up by the next process without losing an attempt. If ctx ends first,
+// the work is cancelled then, and Stop returns without waiting for it. Stop may be called twice, and without Start.
 func (q *Queue) Stop(ctx context.Context) error {
 	q.mu.Lock()
 	r := q.running
