@@ -23,6 +23,7 @@ type piece struct {
 	doc          string
 	start, end   int // what is reported
 	body         []span
+	test         bool // test code, wherever its file stands
 }
 
 // span is a range of lines, inclusive.
@@ -114,12 +115,16 @@ func code(decls []syntax.Decl, n int) []piece {
 		}
 	}
 	var out []piece
+	testsEnd := 0 // the last line of a test module that is open
 	for i := range decls {
 		d := &decls[i]
+		if d.Kind == "test" || d.Kind == "namespace" && (d.Name == "tests" || d.Name == "test") {
+			testsEnd = max(testsEnd, d.End)
+		}
 		if !keep[i] {
 			continue
 		}
-		p := piece{kind: d.Kind, name: d.Name, parent: d.Parent, signature: d.Signature, doc: d.Doc, start: d.Start, end: d.End}
+		p := piece{test: d.Start <= testsEnd, kind: d.Kind, name: d.Name, parent: d.Parent, signature: d.Signature, doc: d.Doc, start: d.Start, end: d.End}
 		if isContainer(d.Kind) {
 			p.body = ownedSpans(owner, int32(i+1), d.Start, d.End)
 			if d.End-d.Start+1 > wholeType {

@@ -45,7 +45,8 @@ type fileEntry struct {
 	path, hash  string
 	language    string
 	kind        pathKind
-	first, next uint32 // its chunks
+	stemIDF     float32 // the idf, over files, of the words of its own name, summed
+	first, next uint32  // its chunks
 }
 
 type chunk struct {
@@ -54,6 +55,7 @@ type chunk struct {
 	termsAt        uint32 // offset of its terms in the file's segment
 	docLen, length uint16
 	kind           uint8
+	test           bool
 	nameIDF        float32 // the idf of the words of its name, summed
 	name, parent   string
 }
@@ -193,7 +195,10 @@ func (ix *Index) assemble() error {
 			c.start = uint32(r.uint())
 			c.end = c.start + uint32(r.uint())
 			if k := r.bytes(1); len(k) == 1 {
-				c.kind = k[0]
+				c.kind, c.test = k[0]&^testBit, k[0]&testBit != 0
+				if int(c.kind) >= len(chunkKinds) {
+					return errCorrupt
+				}
 			}
 			c.name, c.parent = names.get(r.bytes(r.uint())), names.get(r.bytes(r.uint()))
 			doc, body := r.uint(), r.uint()
@@ -263,6 +268,14 @@ func (ix *Index) link() {
 		}
 		add(base, true)
 	}
+	for _, ps := range ix.pathTerms {
+		idf := float32(ix.pathIDF(len(ps)))
+		for _, p := range ps {
+			if p.stem {
+				ix.files[p.file].stemIDF += idf
+			}
+		}
+	}
 	ix.symbols = map[string][]uint32{}
 	names := map[string]float32{}
 	for i := range ix.chunks {
@@ -277,7 +290,7 @@ func (ix *Index) link() {
 			names[c.name] = c.nameIDF
 		}
 		if c.name != "" && chunkKinds[c.kind] != "section" {
-			k := strings.ToLower(c.name)
+			k := symbolKey(c.name)
 			ix.symbols[k] = append(ix.symbols[k], uint32(i))
 		}
 	}
@@ -285,6 +298,20 @@ func (ix *Index) link() {
 	for len(ix.postStart) < len(ix.dict.terms)+1 {
 		ix.postStart = append(ix.postStart, uint32(len(ix.postChunk)))
 	}
+}
+
+// symbolKey is what a symbol is looked up by: its last part, in lower case, without marks in front.
+func symbolKey(name string) string {
+	if i := strings.LastIndexAny(name, ".:"); i >= 0 && i+1 < len(name) {
+		name = name[i+1:]
+	}
+	return strings.ToLower(strings.TrimLeft(name, "_$@#~"))
+}
+
+// pathIDF is idf over files.
+func (ix *Index) pathIDF(df int) float64 {
+	n := float64(len(ix.files))
+	return math.Log(1 + (n-float64(df)+.5)/(float64(df)+.5))
 }
 
 // idf is how much a term that stands in df chunks tells (BM25's, never negative).

@@ -121,10 +121,30 @@ func (ix *Index) parse(q Query, w *Weights) asked {
 			}
 		}
 	}
+	if w.Compound > 0 {
+		ix.addCompounds(&a, words, seen, w)
+	}
 	if w.Synonym > 0 && !a.alone {
 		ix.addSynonyms(&a, words, seen, w)
 	}
 	return a
+}
+
+// addCompounds lets a tree's compound stand for two neighbouring words of the question: "thread pool" for threadpool.
+func (ix *Index) addCompounds(a *asked, words []string, seen map[uint32]int, w *Weights) {
+	for i := 0; i+1 < len(words); i++ {
+		id, ok := ix.dict.lookup(stem(words[i] + words[i+1]))
+		if !ok {
+			continue
+		}
+		for _, p := range words[i : i+2] {
+			if own, ok := ix.dict.lookup(stem(p)); ok {
+				if t, ok := seen[own]; ok && own != id {
+					a.terms[t].alt = append(a.terms[t].alt, weighted{id: id, weight: w.Compound, added: true})
+				}
+			}
+		}
+	}
 }
 
 // addSynonyms hangs its synonyms on each question word. A word that stands nowhere in the tree is stood for by them alone.
@@ -149,7 +169,7 @@ func (ix *Index) addSynonyms(a *asked, words []string, seen map[uint32]int, w *W
 		}
 		if id, ok := ix.dict.lookup(st); ok {
 			if i, ok := seen[id]; ok {
-				a.terms[i].alt = alt
+				a.terms[i].alt = append(a.terms[i].alt, alt...)
 				continue
 			}
 		}

@@ -152,22 +152,43 @@ func (r *ranking) walk(t weighted, most float64, chunk, file func(i uint32, s fl
 	}
 }
 
-// addPaths adds the question's words found in paths.
+// addPaths adds the question's words found in paths. In a file's own name they count the more, the more of the name they are.
 func (r *ranking) addPaths() {
 	if r.w.PathStem == 0 && r.w.PathDir == 0 {
 		return
 	}
-	n := float64(len(r.ix.files))
+	type match struct{ stem, dir float32 }
+	found := map[uint32]match{}
 	for _, t := range r.asked.terms {
-		ps := r.ix.pathTerms[t.id]
-		idf := math.Log(1 + (n-float64(len(ps))+.5)/(float64(len(ps))+.5))
-		for _, p := range ps {
-			if p.stem {
-				r.path[p.file] += float32(r.w.PathStem * t.weight * idf)
-			} else {
-				r.path[p.file] += float32(r.w.PathDir * t.weight * idf)
+		best := map[uint32]match{}
+		for _, a := range append([]weighted{t}, t.alt...) {
+			weight := a.weight
+			if a.id != t.id {
+				weight *= t.weight
+			}
+			ps := r.ix.pathTerms[a.id]
+			v := float32(weight * r.ix.pathIDF(len(ps)))
+			for _, p := range ps {
+				m := best[p.file]
+				if p.stem {
+					m.stem = max(m.stem, v)
+				} else {
+					m.dir = max(m.dir, v)
+				}
+				best[p.file] = m
 			}
 		}
+		for f, m := range best {
+			sum := found[f]
+			found[f] = match{sum.stem + m.stem, sum.dir + m.dir}
+		}
+	}
+	for f, m := range found {
+		cover := float32(1)
+		if all := r.ix.files[f].stemIDF; all > 0 {
+			cover = min(1, m.stem/all)
+		}
+		r.path[f] = float32(r.w.PathStem)*m.stem*(1-float32(r.w.PathCover)*(1-cover)) + float32(r.w.PathDir)*m.dir
 	}
 }
 
@@ -178,7 +199,7 @@ func (r *ranking) total(c uint32, best float64) float64 {
 	s := float64(r.score[c]) + r.w.Coherence*float64(r.file[f]) + float64(r.path[f])
 	if r.w.NameCover > 0 && r.cover[c] > 0 {
 		if all := float64(ch.nameIDF); all > 0 {
-			s += r.w.NameCover * float64(r.cover[c]) * min(1, float64(r.cover[c])/all)
+			s += r.w.NameCover * float64(r.cover[c]) * math.Pow(min(1, float64(r.cover[c])/all), r.w.NameCoverPower)
 		}
 	}
 	s *= r.kindWeight(ch)
@@ -188,6 +209,9 @@ func (r *ranking) total(c uint32, best float64) float64 {
 func (r *ranking) kindWeight(ch *chunk) float64 {
 	f := &r.ix.files[ch.file]
 	k := r.w.Kind[f.kind]
+	if ch.test && !r.asked.tests {
+		k = min(k, r.w.Kind[kindTest])
+	}
 	switch {
 	case r.asked.tests && f.kind == kindTest, r.asked.docs && (f.kind == kindDocs || f.kind == kindExample):
 		k = max(k, .9)
@@ -369,7 +393,7 @@ func (r *ranking) boostSymbol(ident string) {
 			qualifier = qualifier[j+1:]
 		}
 	}
-	found := r.ix.symbols[strings.ToLower(name)]
+	found := r.ix.symbols[symbolKey(name)]
 	if len(found) > 200 {
 		w *= .3 // every type has one
 	}
@@ -377,14 +401,14 @@ func (r *ranking) boostSymbol(ident string) {
 		ch := &r.ix.chunks[c]
 		f := &r.ix.files[ch.file]
 		x := w
-		if ch.name != name {
-			x *= .8
+		if ch.name != name && !strings.HasSuffix(ch.name, name) {
+			x *= .8 // another case
 		}
 		if qualifier != "" && !strings.EqualFold(ch.parent, qualifier) {
 			x *= .7
 		}
 		base := path.Base(f.path)
-		if i := strings.IndexByte(base, '.'); i > 0 {
+		if i := strings.LastIndexByte(base, '.'); i > 0 {
 			base = base[:i]
 		}
 		if strings.EqualFold(strings.ReplaceAll(base, "_", ""), strings.ReplaceAll(name, "_", "")) {

@@ -36,7 +36,10 @@ func (c counts) add(shift, limit int) counts {
 // the file's content and name alone, so an unchanged blob's segment is taken over from an older index.
 type segment []byte
 
-const flagGenerated = 1
+const (
+	flagGenerated = 1    // of a file
+	testBit       = 0x80 // of a chunk's kind
+)
 
 // segmenter makes segments; each goroutine has its own.
 type segmenter struct {
@@ -96,7 +99,11 @@ func (s *segmenter) segment(path string, src []byte) segment {
 		}
 		out = binary.AppendUvarint(out, uint64(p.start))
 		out = binary.AppendUvarint(out, uint64(p.end-p.start))
-		out = append(out, kindNumber(p.kind))
+		kind := kindNumber(p.kind)
+		if p.test {
+			kind |= testBit
+		}
+		out = append(out, kind)
 		out = appendString(out, p.name)
 		out = appendString(out, p.parent)
 		out = binary.AppendUvarint(out, uint64(docLen))

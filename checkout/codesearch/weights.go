@@ -17,20 +17,23 @@ type Weights struct {
 	K1, BBody, BDoc                    float64
 	Name, Parent, Signature, Doc, Body float64 // how many occurrences in a body one in this field is worth
 
-	Synonym      float64 // a programming synonym of a question word, where the word itself is missing
-	SynonymAlone float64 // the same for a word that the whole tree does not have
-	Also         float64 // a guessed identifier's words
-	FileK1       float64 // K1 for whole files
-	Coherence    float64 // the file's own BM25, beside the chunk's
-	PathStem     float64 // per question word (times its idf) found in the file's name
-	PathDir      float64 // the same for folders
-	NameCover    float64 // times the idf of the name's words that the question has, times their share in the name
-	Defines      float64 // × the best score: the chunk defines an identifier that stands in the question …
-	DefinesAlone float64 // … or is the whole question
-	DefinesStem  float64 // × Defines when the file is called like it too
-	DefinesAside float64 // × Defines in tests, examples, docs
-	Phrase       float64 // × the best score: quoted text stands in the chunk literally
-	PathNamed    float64 // × the best score: the question names this file
+	Synonym        float64 // a programming synonym of a question word, where the word itself is missing
+	SynonymAlone   float64 // the same for a word that the whole tree does not have
+	Also           float64 // a guessed identifier's words
+	FileK1         float64 // K1 for whole files
+	Coherence      float64 // the file's own BM25, beside the chunk's
+	PathStem       float64 // per question word (times its idf) found in the file's name
+	PathDir        float64 // the same for folders
+	PathCover      float64 // how much of PathStem is lost when the question has next to nothing of the file's name
+	NameCover      float64 // times the idf of the name's words that the question has, times their share in the name …
+	NameCoverPower float64 // … to this power
+	Compound       float64 // two neighbouring words written as one (thread pool, threadpool), beside the words
+	Defines        float64 // × the best score: the chunk defines an identifier that stands in the question …
+	DefinesAlone   float64 // … or is the whole question
+	DefinesStem    float64 // × Defines when the file is called like it too
+	DefinesAside   float64 // × Defines in tests, examples, docs
+	Phrase         float64 // × the best score: quoted text stands in the chunk literally
+	PathNamed      float64 // × the best score: the question names this file
 
 	FeedbackDocs   int     // the best results looked at
 	FeedbackTerms  int     // the words taken from them
@@ -48,16 +51,16 @@ type Weights struct {
 // DefaultWeights is the ranking in use.
 func DefaultWeights() Weights {
 	w := BaseWeights()
-	w.Synonym, w.SynonymAlone = .4, .5
+	w.Synonym, w.SynonymAlone = .5, .5
 	w.Also = .8
-	w.FileK1, w.Coherence = 6, .3
-	w.PathStem, w.PathDir = .7, .25
-	w.NameCover = .8
+	w.FileK1, w.Coherence = 8, .4
+	w.PathStem, w.PathDir, w.PathCover = .9, .3, .9
+	w.NameCover, w.NameCoverPower, w.Compound = 0, 3, .9
 	w.Defines, w.DefinesAlone, w.DefinesStem, w.DefinesAside = .5, 1, 1.5, .3
 	w.Phrase, w.PathNamed = 1, .7
 	w.FeedbackDocs, w.FeedbackTerms, w.Feedback, w.FeedbackCommon = 8, 16, .25, .2
-	w.Plain, w.Type, w.Small = .8, .9, .85
-	w.Saturation = .5
+	w.Plain, w.Type, w.Small = 1, 1, 1
+	w.Saturation = .4
 	return w
 }
 

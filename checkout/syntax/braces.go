@@ -16,6 +16,7 @@ func (f *file) braces() {
 	l := f.lang
 	stack := []frame{{decl: -1, container: true}}
 	head, depth, angleless := 0, 0, f.mask
+	var branches branches
 	cFamily := l.name == "c" || l.name == "cpp"
 	for i := 0; i < len(angleless); i++ {
 		top := &stack[len(stack)-1]
@@ -23,13 +24,17 @@ func (f *file) braces() {
 		case '#':
 			if (cFamily || l.name == "csharp") && f.startsLine(i) {
 				end := f.directive(i)
-				if top.container {
+				if cFamily && top.container {
 					f.macro(i, end)
 				}
-				i = end - 1
-				if depth == 0 {
-					head = end
+				stack = branches.step(f.mask[i:end], stack)
+				// Blank it: a head may go on behind it.
+				for j := i; j < end; j++ {
+					if f.mask[j] != '\n' {
+						f.mask[j] = ' '
+					}
 				}
+				i = end - 1
 			}
 		case '(', '[':
 			depth++
@@ -75,12 +80,41 @@ func (f *file) braces() {
 			}
 		}
 	}
-	last := f.lineCount()
-	for _, fr := range stack {
-		if fr.decl >= 0 && f.decls[fr.decl].End == 0 {
-			f.decls[fr.decl].End = last
+	f.closeOpen()
+}
+
+// closeOpen ends what was never closed: before the next declaration of the same depth when a branch was dropped, else with the file.
+func (f *file) closeOpen() {
+	for i := range f.decls {
+		d := &f.decls[i]
+		if d.End > 0 {
+			continue
+		}
+		d.End = f.lineCount()
+		for _, later := range f.decls[i+1:] {
+			if later.Kind == d.Kind && later.Start > d.Start && !d.container() {
+				d.End = later.Start - 1
+				break
+			}
 		}
 	}
+}
+
+// branches remembers the open braces at each #if, so that the text of every branch starts from the same ones: `#if … f() {`,
+// `#else … g() {` open one block, not two.
+type branches [][]frame
+
+func (b *branches) step(line []byte, stack []frame) []frame {
+	word := bytes.TrimLeft(line[1:], " \t")
+	switch {
+	case bytes.HasPrefix(word, []byte("if")):
+		*b = append(*b, append([]frame(nil), stack...))
+	case bytes.HasPrefix(word, []byte("el")) && len(*b) > 0:
+		return append([]frame(nil), (*b)[len(*b)-1]...)
+	case bytes.HasPrefix(word, []byte("endif")) && len(*b) > 0:
+		*b = (*b)[:len(*b)-1]
+	}
+	return stack
 }
 
 func (f *file) startsLine(i int) bool {

@@ -10,6 +10,9 @@ const markComment = 0x01
 func maskSource(lang *language, src []byte) []byte {
 	m := &masker{lang: lang, src: src, out: make([]byte, len(src))}
 	copy(m.out, src)
+	if bytes.HasPrefix(m.out, []byte("\xef\xbb\xbf")) {
+		copy(m.out, "   ") // a byte order mark is no code
+	}
 	m.run()
 	return m.out
 }
