@@ -229,3 +229,15 @@ func TestTerminal(t *testing.T) {
 	_, _, err = anyone.PostClient(ctx, 0, 1)
 	require.Error(t, err)
 }
+
+// When GitHub's two answers do not fit together, as during a removal, the stricter one counts.
+func TestPrivateOutsideTheInstallation(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, githubsim.Options{})
+	w.Inject(githubsim.Fault{Path: regexp.MustCompile(`/installation$`), Status: 404})
+	_, err := w.hub.ByName(ctx, w.inst, name(t, "acme/secret"))
+	require.ErrorIs(t, err, librarian.ErrNotFound)
+	r, err := w.hub.ByName(ctx, w.inst, name(t, "acme/app"))
+	require.NoError(t, err)
+	require.Zero(t, r.Installation)
+}

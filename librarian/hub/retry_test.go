@@ -234,3 +234,24 @@ func TestBrokenRequests(t *testing.T) {
 		require.Zero(t, time.Since(start), "no wait that cannot end in time")
 	})
 }
+
+func TestWireSendsTokensHomeOnly(t *testing.T) {
+	t.Parallel()
+	home, err := newEndpoint("https://api.example/", "")
+	require.NoError(t, err)
+	s := &script{answers: []answer{{status: 200}}}
+	for target, ok := range map[string]bool{"https://api.example/x": true, "https://evil.example/x": false, "http://api.example/x": false,
+		"https://api.example:444/x": false} {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, target, nil)
+		require.NoError(t, err)
+		req.Header.Set("Authorization", "Bearer x")
+		resp, err := wire{home, s}.RoundTrip(req)
+		if !ok {
+			require.ErrorContains(t, err, "refused", target)
+			continue
+		}
+		require.NoError(t, err, target)
+		require.NoError(t, resp.Body.Close())
+	}
+	require.Len(t, s.at, 1)
+}
