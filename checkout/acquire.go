@@ -190,7 +190,7 @@ type plan struct {
 func (s *Store) ensure(ctx context.Context, k storeKey, req Request, sha string, lock *fileLock) (*plan, error) {
 	p := &plan{how: Cached}
 	dir := s.gitDir(k)
-	if err := s.room(ctx, req.Repo); err != nil {
+	if err := s.room(ctx, req.Repo, 0); err != nil {
 		return nil, err
 	}
 	_, err := os.Stat(dir)

@@ -66,7 +66,7 @@ func acquire(t testing.TB, s *checkout.Store, req checkout.Request) *checkout.Ch
 
 func TestAcquireGivesTheCommit(t *testing.T) {
 	t.Parallel()
-	srv := checkouttest.NewServer(t)
+	srv := newServer(t)
 	ids := srv.Add(t, "acme/one", small)
 	s := newStore(t, srv, nil)
 	for _, tt := range []struct {
@@ -99,7 +99,7 @@ func TestAcquireGivesTheCommit(t *testing.T) {
 
 func TestAcquireColdCostsFourRequests(t *testing.T) {
 	t.Parallel()
-	srv := checkouttest.NewServer(t)
+	srv := newServer(t)
 	srv.Add(t, "acme/one", small)
 	s := newStore(t, srv, nil)
 	req := checkout.Request{Repo: repo(srv, "acme/one")}
@@ -117,7 +117,7 @@ func TestAcquireColdCostsFourRequests(t *testing.T) {
 
 func TestAcquireErrors(t *testing.T) {
 	t.Parallel()
-	srv := checkouttest.NewServer(t)
+	srv := newServer(t)
 	srv.Add(t, "acme/one", small)
 	checkouttest.InitBare(t, srv.Dir("acme/empty"))
 	srv.Auth = func(repo, _, _ string) int {
@@ -145,7 +145,7 @@ func TestAcquireErrors(t *testing.T) {
 
 func TestDebounce(t *testing.T) {
 	t.Parallel()
-	srv := checkouttest.NewServer(t)
+	srv := newServer(t)
 	ids := srv.Add(t, "acme/one", small)
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	s := newStore(t, srv, func(o *checkout.Options) { o.Now = func() time.Time { return now } })

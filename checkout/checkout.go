@@ -3,6 +3,7 @@ package checkout
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"sync"
@@ -122,15 +123,12 @@ func (s *Store) hold(ctx context.Context, k storeKey, sha string) *sharedTree {
 // machine is read through first.
 func (s *Store) openTree(ctx context.Context, k storeKey, sha string) (*sharedTree, error) {
 	dir := s.treeDir(k, sha)
-	t := &sharedTree{key: k, sha: sha, dir: filepath.Join(dir, "tree")}
-	b, err := os.ReadFile(filepath.Join(dir, "meta.json"))
-	if err == nil {
-		err = json.Unmarshal(b, &t.meta)
-	}
-	if err != nil || t.meta.SHA != sha {
+	m, err := s.readMeta(k, sha)
+	if err != nil {
 		_ = s.discard(dir)
-		return nil, errDamaged
+		return nil, err
 	}
+	t := &sharedTree{key: k, sha: sha, dir: filepath.Join(dir, "tree"), meta: m}
 	t.list = sync.OnceValues(func() (*Tree, error) {
 		b, err := os.ReadFile(filepath.Join(dir, "list"))
 		if err != nil {
@@ -160,6 +158,18 @@ func (s *Store) openTree(ctx context.Context, k storeKey, sha string) (*sharedTr
 	return t, nil
 }
 
+func (s *Store) readMeta(k storeKey, sha string) (meta, error) {
+	var m meta
+	b, err := os.ReadFile(filepath.Join(s.treeDir(k, sha), "meta.json"))
+	if err == nil {
+		err = json.Unmarshal(b, &m)
+	}
+	if err != nil || m.SHA != sha {
+		return meta{}, fmt.Errorf("%w: tree %s", errDamaged, sha)
+	}
+	return m, nil
+}
+
 func unlockAll(held []*fileLock) {
 	for _, fl := range held {
 		fl.unlock()
@@ -172,7 +182,9 @@ func (s *Store) letGo(t *sharedTree) {
 	if t.holds--; t.holds > 0 {
 		return
 	}
-	delete(s.trees, t.key.class+"/"+t.key.repo+"/"+t.sha)
+	if name := t.key.class + "/" + t.key.repo + "/" + t.sha; s.trees[name] == t {
+		delete(s.trees, name)
+	}
 	_ = t.root.Close()
 	unlockAll(t.locks)
 }

@@ -1,40 +1,152 @@
 package checkout
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"syscall"
+	"time"
 )
 
-// room refuses work when the disk is nearly full.
-func (s *Store) room(ctx context.Context, repo Repo) error { return s.roomFor(ctx, repo, 0) }
+// item is something on disk that can be removed to make room.
+type item struct {
+	key   storeKey
+	sha   string // "" for a store
+	bytes int64
+	used  time.Time
+}
 
-// roomFor sees to it that so many bytes can be written.
-func (s *Store) roomFor(ctx context.Context, repo Repo, bytes int64) error {
-	var st syscall.Statfs_t
-	if err := syscall.Statfs(s.opt.Dir, &st); err != nil {
+// inventory lists trees and stores with their sizes. Sizes of trees are those
+// of their files' contents; the folders around them are not counted.
+func (s *Store) inventory() (trees, stores []item, total int64, err error) {
+	classes, err := os.ReadDir(filepath.Join(s.opt.Dir, "stores"))
+	if err != nil {
+		return nil, nil, 0, err
+	}
+	for _, class := range classes {
+		repos, _ := os.ReadDir(filepath.Join(s.opt.Dir, "stores", class.Name()))
+		for _, r := range repos {
+			k := storeKey{class: class.Name(), repo: r.Name()}
+			st := item{key: k, bytes: dirBytes(s.gitDir(k))}
+			if fi, err := os.Stat(filepath.Join(s.storeDir(k), "refs.json")); err == nil {
+				st.used = fi.ModTime()
+			}
+			shas, _ := os.ReadDir(filepath.Join(s.storeDir(k), "trees"))
+			for _, e := range shas {
+				t := item{key: k, sha: e.Name()}
+				if fi, err := os.Stat(filepath.Join(s.treeDir(k, t.sha), "meta.json")); err == nil {
+					t.used = fi.ModTime()
+				}
+				if m, err := s.readMeta(k, t.sha); err == nil {
+					t.bytes = m.Bytes
+				}
+				if t.used.After(st.used) {
+					st.used = t.used
+				}
+				total += t.bytes
+				trees = append(trees, t)
+			}
+			total += st.bytes
+			stores = append(stores, st)
+		}
+	}
+	oldestFirst := func(a, b item) int { return a.used.Compare(b.used) }
+	slices.SortFunc(trees, oldestFirst)
+	slices.SortFunc(stores, oldestFirst)
+	return trees, stores, total, nil
+}
+
+// dirBytes adds up the files below a folder.
+func dirBytes(dir string) int64 {
+	var n int64
+	_ = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
+		if err == nil && d.Type().IsRegular() {
+			if fi, err := d.Info(); err == nil {
+				n += fi.Size()
+			}
+		}
+		return nil
+	})
+	return n
+}
+
+// Evict brings the disk below the budget: the trees that were used least
+// recently go first, then stores. What is held, by whatever process, stays. It
+// runs by itself after trees were made.
+func (s *Store) Evict(ctx context.Context) error {
+	if err := s.evict(ctx, 0); err != nil {
+		return fmt.Errorf("checkout: evict: %w", err)
+	}
+	return nil
+}
+
+// evict removes until the budget holds and need more bytes are free on the disk.
+func (s *Store) evict(ctx context.Context, need int64) error {
+	trees, stores, total, err := s.inventory()
+	if err != nil {
 		return err
 	}
-	if free := int64(st.Bavail) * st.Bsize; free-bytes < s.opt.Budget.FreeBytes {
-		return &BudgetError{Repo: repo.Name, Limit: s.opt.Budget.FreeBytes, What: "does not fit on the disk: only " + humanBytes(free) + " are free"}
+	over := total - s.opt.Budget.DiskBytes
+	if over > 0 {
+		over += s.opt.Budget.DiskBytes / 10 // some slack, so that not every Acquire evicts
 	}
-	return ctx.Err()
+	if free, err := s.free(); err == nil {
+		over = max(over, s.opt.Budget.FreeBytes+need-free)
+	}
+	perStore := map[storeKey]int64{}
+	for _, t := range append(slices.Clone(trees), stores...) {
+		perStore[t.key] += t.bytes
+	}
+	full := func(k storeKey) bool { return perStore[k] > s.opt.Budget.StoreBytes }
+	for _, t := range slices.Concat(trees, stores) {
+		if ctx.Err() != nil {
+			break
+		}
+		if over <= 0 && !full(t.key) {
+			continue
+		}
+		if s.remove(t) {
+			s.stats.evictions.Add(1)
+			over -= t.bytes
+			total -= t.bytes
+			perStore[t.key] -= t.bytes
+		}
+	}
+	s.stats.disk.Store(total)
+	return context.Cause(ctx)
 }
 
-// diskFull explains an error of writing.
-func diskFull(repo Repo, err error) error {
-	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
-		return &BudgetError{Repo: repo.Name, What: "does not fit on the disk"}
+// remove deletes a tree, or a store without trees, if nobody holds it.
+func (s *Store) remove(it item) bool {
+	if it.sha != "" {
+		fl, err := s.locks.try(it.key.lock(it.sha + ".tree"))
+		if err != nil {
+			return false
+		}
+		defer fl.remove()
+		return s.discard(s.treeDir(it.key, it.sha)) == nil
 	}
-	return err
+	use, err := s.locks.try(it.key.lock("store"))
+	if err != nil {
+		return false
+	}
+	defer use.remove()
+	fetch, err := s.locks.try(it.key.lock("fetch"))
+	if err != nil {
+		return false
+	}
+	defer fetch.remove()
+	return s.discard(s.storeDir(it.key)) == nil
 }
 
-// Forget deletes what is kept of a repository, in all access classes. Trees
-// that are held stay readable until they are released, and go then.
+// Forget deletes what is kept of a repository, in all access classes, at once:
+// who still holds one of its trees gets errors from then on.
 func (s *Store) Forget(ctx context.Context, repoID string) error {
 	classes, err := os.ReadDir(filepath.Join(s.opt.Dir, "stores"))
 	if err != nil {
@@ -53,7 +165,8 @@ func (s *Store) ForgetClass(ctx context.Context, class string) error {
 	if !classForm.MatchString(class) {
 		return fmt.Errorf("checkout: malformed access class %q", class)
 	}
-	repos, err := os.ReadDir(filepath.Join(s.opt.Dir, "stores", class))
+	dir := filepath.Join(s.opt.Dir, "stores", class)
+	repos, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -65,16 +178,138 @@ func (s *Store) ForgetClass(ctx context.Context, class string) error {
 			return fmt.Errorf("checkout: forget class %s: %w", class, err)
 		}
 	}
+	_ = os.Remove(dir) // only if it is empty
 	return nil
 }
 
-// forget moves a store out of sight and deletes it. Whoever holds one of its
-// trees has it open and does not notice.
+// forget moves a store out of sight and deletes it. Unlike an eviction it asks
+// nobody.
 func (s *Store) forget(ctx context.Context, k storeKey) error {
 	lock, err := s.locks.exclusive(ctx, k.lock("fetch"))
 	if err != nil {
 		return err
 	}
+	defer lock.remove()
+	s.mu.Lock()
+	for name, t := range s.trees {
+		if t.key == k {
+			delete(s.trees, name) // the next Acquire must not find it
+		}
+	}
+	s.mu.Unlock()
+	if err := s.discard(s.storeDir(k)); err != nil {
+		return err
+	}
+	s.sweepLocks(k.lock(""))
+	return nil
+}
+
+// sweepLocks removes lock files that nobody holds.
+func (s *Store) sweepLocks(prefix string) {
+	entries, _ := os.ReadDir(filepath.Join(s.opt.Dir, "locks"))
+	for _, e := range entries {
+		if !strings.HasPrefix(e.Name(), prefix) {
+			continue
+		}
+		if fl, err := s.locks.try(e.Name()); err == nil {
+			fl.remove()
+		}
+	}
+}
+
+// free is what the disk has left for us, in bytes.
+func (s *Store) free() (int64, error) {
+	var st syscall.Statfs_t
+	if err := syscall.Statfs(s.opt.Dir, &st); err != nil {
+		return 0, err
+	}
+	return int64(st.Bavail) * st.Bsize, nil //nolint:gosec // no disk has that many blocks
+}
+
+// room sees to it that so many bytes can be written, if need be by an eviction.
+func (s *Store) room(ctx context.Context, repo Repo, bytes int64) error {
+	free, err := s.free()
+	if err == nil && free-bytes < s.opt.Budget.FreeBytes {
+		if err := s.evict(ctx, bytes); err != nil {
+			return err
+		}
+		free, err = s.free()
+	}
+	if err != nil {
+		return err
+	}
+	if free-bytes < s.opt.Budget.FreeBytes {
+		return &BudgetError{Repo: repo.Name, Limit: s.opt.Budget.FreeBytes,
+			What: fmt.Sprintf("needs %s on a disk that has %s free, of which %s are kept free", humanBytes(bytes), humanBytes(free), humanBytes(s.opt.Budget.FreeBytes))}
+	}
+	return nil
+}
+
+// diskFull explains an error of writing.
+func diskFull(repo Repo, err error) error {
+	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
+		return &BudgetError{Repo: repo.Name, What: "does not fit on the disk"}
+	}
+	return err
+}
+
+// maxPacks is how many packs a store may have before it is repacked. Every
+// fetch adds one, and every object that is read is looked for in all of them.
+const maxPacks = 24
+
+// Maintain evicts, and repacks the stores that have many packs. It runs by
+// itself, in the background, after trees were made.
+func (s *Store) Maintain(ctx context.Context) error {
+	err := s.evict(ctx, 0)
+	_, stores, _, err2 := s.inventory()
+	err = cmp.Or(err, err2)
+	for _, st := range stores {
+		if ctx.Err() != nil {
+			break
+		}
+		packs, _ := filepath.Glob(filepath.Join(s.gitDir(st.key), "objects/pack/*.idx"))
+		if len(packs) > maxPacks {
+			err = cmp.Or(err, s.repack(ctx, st.key))
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("checkout: maintain: %w", err)
+	}
+	return nil
+}
+
+// repack makes few packs of many. Commits whose trees are gone lose their ref.
+// Those who read meanwhile are not disturbed: git looks again where a pack went
+// away, and the lock keeps fetches out.
+func (s *Store) repack(ctx context.Context, k storeKey) error {
+	lock, err := s.locks.exclusive(ctx, k.lock("fetch"))
+	if err != nil {
+		return err
+	}
 	defer lock.unlock()
-	return s.discard(s.storeDir(k))
+	dir := s.gitDir(k)
+	if !sound(dir) {
+		return nil // the next Acquire makes it anew
+	}
+	tidy(dir)
+	if err := s.git.run(ctx, gitCommand{dir: dir, lock: lock.f, config: promisorConfig,
+		args: []string{"repack", "-a", "-d", "-q", "--no-write-bitmap-index"}}); err != nil {
+		return err
+	}
+	s.stats.repacks.Add(1)
+	return nil
+}
+
+// maintainer runs Maintain whenever it is kicked, until ctx ends.
+func (s *Store) maintainer(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-s.kick:
+			if err := s.Maintain(ctx); err != nil && ctx.Err() == nil {
+				s.opt.Log.WarnContext(ctx, "checkout: maintenance", "err", err)
+			}
+		}
+	}
 }

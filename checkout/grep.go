@@ -221,7 +221,7 @@ func (c *Checkout) grepFile(m *matcher, e Entry, buf *[]byte, around, limit int)
 		return fileMatches{}, err
 	}
 	raw = raw[:n]
-	if isBinary(raw) || raw[0] >= 0xfe {
+	if isBinary(raw) || raw[0] >= 0xfe || m.wide && !utf8.Valid(raw) {
 		text, _, binary := decode(raw)
 		if binary {
 			return fileMatches{binary: true}, nil
@@ -251,11 +251,13 @@ type matcher struct {
 	re      *regexp.Regexp // nil if the pattern is plain text that can be searched for as it is
 	literal []byte         // text that every match holds; nil if none is known
 	fold    bool           // literal is lower-case ASCII, compared without regard to case
+	wide    bool           // the pattern is not only ASCII, so old encodings must be made UTF-8 first
 	ends    bool           // the pattern looks at line ends, so a CR before the LF must go
 }
 
 var errLineEnd = errors.New("a line never holds a line end")
 
+// newMatcher compiles a pattern.
 func newMatcher(o GrepOptions) (*matcher, error) {
 	pattern := o.Pattern
 	if pattern == "" {
@@ -269,7 +271,7 @@ func newMatcher(o GrepOptions) (*matcher, error) {
 			return nil, &PatternError{Pattern: pattern, Err: errLineEnd}
 		}
 		if !o.IgnoreCase {
-			return &matcher{literal: []byte(pattern)}, nil
+			return &matcher{literal: []byte(pattern), wide: !isASCII(pattern)}, nil
 		}
 		pattern = regexp.QuoteMeta(pattern)
 	}
@@ -281,7 +283,7 @@ func newMatcher(o GrepOptions) (*matcher, error) {
 	if err != nil {
 		return nil, &PatternError{Pattern: o.Pattern, Err: err}
 	}
-	m := &matcher{}
+	m := &matcher{wide: !isASCII(pattern)}
 	perLine(tree, m)
 	if tree.Op == syntax.OpLiteral && tree.Flags&syntax.FoldCase == 0 {
 		if m.literal = []byte(string(tree.Rune)); bytes.Contains(m.literal, []byte("\n")) {
@@ -294,6 +296,10 @@ func newMatcher(o GrepOptions) (*matcher, error) {
 		return nil, &PatternError{Pattern: o.Pattern, Err: err}
 	}
 	return m, nil
+}
+
+func isASCII(s string) bool {
+	return strings.IndexFunc(s, func(r rune) bool { return r >= utf8.RuneSelf }) < 0
 }
 
 // perLine makes the anchors of a text those of a line.

@@ -44,7 +44,7 @@ func (s *Store) materialise(ctx context.Context, k storeKey, repo Repo, p *plan)
 	if t := s.hold(ctx, k, p.sha); t != nil {
 		return t, nil
 	}
-	if err := s.roomFor(ctx, repo, p.bytes); err != nil {
+	if err := s.room(ctx, repo, p.bytes); err != nil {
 		return nil, err
 	}
 	tmp, done, err := s.staging()
@@ -84,6 +84,10 @@ func (s *Store) materialise(ctx context.Context, k storeKey, repo Repo, p *plan)
 		return nil, err
 	}
 	s.stats.trees.Add(1)
+	select {
+	case s.kick <- struct{}{}:
+	default:
+	}
 	t := s.hold(ctx, k, p.sha)
 	if t == nil {
 		return nil, fmt.Errorf("%w: tree %s went away", errDamaged, p.sha)

@@ -8,7 +8,7 @@ import (
 // counters count since New.
 type counters struct {
 	resolves, fetches, clones, trees, hits, evictions, repacks atomic.Int64
-	requests, bytes, nanos                                     atomic.Int64
+	requests, bytes, nanos, disk                               atomic.Int64
 }
 
 // Stats are a Store's counters since New.
@@ -23,6 +23,7 @@ type Stats struct {
 	Requests  int64         // HTTP requests to hosts
 	Bytes     int64         // of their answers' bodies
 	Network   time.Duration // spent in git commands that talked to a host
+	Disk      int64         // bytes on disk, as the last maintenance saw it
 }
 
 // Stats gives the counters.
@@ -31,6 +32,6 @@ func (s *Store) Stats() Stats {
 	return Stats{
 		Resolves: c.resolves.Load(), Fetches: c.fetches.Load(), Clones: c.clones.Load(), Trees: c.trees.Load(),
 		Hits: c.hits.Load(), Evictions: c.evictions.Load(), Repacks: c.repacks.Load(),
-		Requests: c.requests.Load(), Bytes: c.bytes.Load(), Network: time.Duration(c.nanos.Load()),
+		Requests: c.requests.Load(), Bytes: c.bytes.Load(), Network: time.Duration(c.nanos.Load()), Disk: c.disk.Load(),
 	}
 }

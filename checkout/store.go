@@ -99,9 +99,12 @@ type Store struct {
 	mu      sync.Mutex
 	relay   *relay
 	trees   map[string]*sharedTree // held trees by key and sha
-	checked map[storeKey]bool      // stores whose form this process has checked
 	started bool
 	closed  bool
+
+	kick       chan struct{} // asks for maintenance
+	stop       context.CancelFunc
+	background sync.WaitGroup
 }
 
 // New checks opt and makes a Store. It does no I/O; Start does.
@@ -128,12 +131,12 @@ func New(opt Options) (*Store, error) {
 		opt.Log = slog.New(slog.DiscardHandler)
 	}
 	return &Store{
-		opt:     opt,
-		hosts:   hostRules{allow: allow, private: private},
-		git:     &git{path: opt.Git, timeout: opt.Budget.Time, memory: opt.Budget.Memory},
-		locks:   newLocks(filepath.Join(opt.Dir, "locks")),
-		trees:   map[string]*sharedTree{},
-		checked: map[storeKey]bool{},
+		opt:   opt,
+		hosts: hostRules{allow: allow, private: private},
+		git:   &git{path: opt.Git, timeout: opt.Budget.Time, memory: opt.Budget.Memory},
+		locks: newLocks(filepath.Join(opt.Dir, "locks")),
+		trees: map[string]*sharedTree{},
+		kick:  make(chan struct{}, 1),
 	}, nil
 }
 
@@ -168,22 +171,25 @@ func (s *Store) Start(ctx context.Context) error {
 		return fmt.Errorf("checkout: %w", err)
 	}
 	s.relay, s.started = r, true
+	run, stop := context.WithCancel(context.WithoutCancel(ctx)) // until Close, not until the start is over
+	s.stop = stop
+	s.background.Go(func() { s.maintainer(run) })
 	return nil
 }
 
-// Close ends the relay, and so every command that still talks to a host.
-// Checkouts that are held stay readable.
+// Close ends the maintenance and the relay, and so every command that still
+// talks to a host. Checkouts that are held stay readable.
 func (s *Store) Close() error {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closed {
+	was := s.closed
+	s.closed = true
+	s.mu.Unlock()
+	if was || s.relay == nil {
 		return nil
 	}
-	s.closed = true
-	if s.relay != nil {
-		return s.relay.close()
-	}
-	return nil
+	s.stop()
+	s.background.Wait()
+	return s.relay.close()
 }
 
 func (s *Store) ready() error {

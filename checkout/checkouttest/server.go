@@ -34,6 +34,8 @@ type Server struct {
 	Auth func(repo, user, password string) int
 	// Intercept, if set, may answer a request itself; it reports whether it did.
 	Intercept func(w http.ResponseWriter, r *http.Request) bool
+	// Cut, if set, breaks the connection after so many bytes of a fetch's answer.
+	Cut int64
 	// Env is added to http-backend's environment.
 	Env []string
 
@@ -141,6 +143,9 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		http.NotFound(w, r)
 		return
 	}
+	if rec.Command == "fetch" && s.Cut > 0 {
+		w = &cut{ResponseWriter: w, left: s.Cut}
+	}
 	r.URL.Path = "/" + name + ".git" + strings.TrimPrefix(strings.TrimPrefix(r.URL.Path, "/"+name), ".git")
 	Backend(s.Root, dir, s.Env).ServeHTTP(w, r)
 }
@@ -181,6 +186,22 @@ func (c *counted) Write(b []byte) (int, error) {
 
 // Unwrap lets http.ResponseController reach the connection.
 func (c *counted) Unwrap() http.ResponseWriter { return c.ResponseWriter }
+
+// cut breaks the connection after some bytes.
+type cut struct {
+	http.ResponseWriter
+	left int64
+}
+
+func (c *cut) Write(b []byte) (int, error) {
+	if int64(len(b)) > c.left {
+		_, _ = c.ResponseWriter.Write(b[:c.left])
+		_ = http.NewResponseController(c.ResponseWriter).Flush()
+		panic(http.ErrAbortHandler)
+	}
+	c.left -= int64(len(b))
+	return c.ResponseWriter.Write(b)
+}
 
 // BasicHeader is the Authorization that user and password make.
 func BasicHeader(user, password string) string {

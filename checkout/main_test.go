@@ -1,0 +1,138 @@
+package checkout_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/librarian-app/librarian/checkout"
+	"github.com/librarian-app/librarian/checkout/checkouttest"
+)
+
+// childEnv makes the test binary a second process on a store, see child.
+const childEnv = "LIBRARIAN_CHECKOUT_CHILD"
+
+// childJob is what a child process is told to do.
+type childJob struct {
+	Dir, Host string
+	Repos     []checkout.Repo
+	Refs      []string // each of each repository
+	Maintain  bool     // after each round
+	Loop      time.Duration
+}
+
+func TestMain(m *testing.M) {
+	if text := os.Getenv(childEnv); text != "" {
+		if err := child(text); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// child acquires what it is told, verifies and releases it, again and again
+// until the time is over.
+func child(text string) error {
+	var job childJob
+	if err := json.Unmarshal([]byte(text), &job); err != nil {
+		return err
+	}
+	s, err := checkout.New(checkout.Options{Dir: job.Dir, PrivateHosts: []string{job.Host}})
+	if err != nil {
+		return err
+	}
+	ctx := context.Background()
+	if err := s.Start(ctx); err != nil {
+		return err
+	}
+	defer s.Close()
+	fmt.Println("started")
+	for end := time.Now().Add(job.Loop); ; {
+		for _, repo := range job.Repos {
+			for _, ref := range job.Refs {
+				c, err := s.Acquire(ctx, checkout.Request{Repo: repo, Ref: ref})
+				if err != nil {
+					return err
+				}
+				err = c.Verify(ctx)
+				fmt.Println(c.SHA(), c.How())
+				c.Release()
+				if err != nil {
+					return err
+				}
+			}
+		}
+		if job.Maintain {
+			if err := s.Maintain(ctx); err != nil {
+				return err
+			}
+		}
+		if time.Now().After(end) {
+			return nil
+		}
+	}
+}
+
+// startChild starts a child process; its output comes from the reader.
+func startChild(t testing.TB, job childJob) (*exec.Cmd, io.Reader) {
+	t.Helper()
+	b, err := json.Marshal(job)
+	require.NoError(t, err)
+	exe, err := os.Executable()
+	require.NoError(t, err)
+	cmd := exec.CommandContext(t.Context(), exe)
+	cmd.Env = append(os.Environ(), childEnv+"="+string(b))
+	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
+	return cmd, out
+}
+
+func newServer(t testing.TB) *checkouttest.Server { return checkouttest.NewServer(t) }
+
+// long reports whether the long modes are asked for.
+func long() bool { return os.Getenv("LIBRARIAN_LONG") != "" }
+
+// grepDisk fails if a file below dir, its name included, holds text.
+func grepDisk(t testing.TB, dir, text string) {
+	t.Helper()
+	require.NoError(t, filepath.WalkDir(dir, func(p string, d os.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		require.NotContains(t, p, text)
+		if d.Type().IsRegular() {
+			b, err := os.ReadFile(p)
+			if err != nil {
+				return err
+			}
+			require.False(t, strings.Contains(string(b), text), "%s holds %s", p, text)
+		}
+		return nil
+	}))
+}
+
+// onlyWhole fails if anything half-made lies about.
+func onlyWhole(t testing.TB, dir string) {
+	t.Helper()
+	left, err := os.ReadDir(filepath.Join(dir, "tmp"))
+	require.NoError(t, err)
+	require.Empty(t, left)
+	for _, pattern := range []string{"stores/*/*/repo.git/*.lock", "stores/*/*/repo.git/objects/pack/tmp_*"} {
+		found, err := filepath.Glob(filepath.Join(dir, pattern))
+		require.NoError(t, err)
+		require.Empty(t, found)
+	}
+}
