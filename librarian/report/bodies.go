@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -38,21 +39,25 @@ func (c Comment) Progress(p Progress) string {
 	if p.Model != "" {
 		footer += " · " + ModelName(p.Model, p.Thinking)
 	}
-	blocks = append(blocks, fmt.Sprintf("<sub>%s · run <code>%s</code> · to stop it, comment %s.</sub>", EscapeText(footer), c.Run, c.code("@"+c.Bot+" stop")))
+	stop := ""
+	if slices.Contains(c.Commands, "stop") {
+		stop = " · to stop it, comment " + c.code("@"+c.Bot+" stop")
+	}
+	blocks = append(blocks, fmt.Sprintf("<sub>%s · run <code>%s</code>%s</sub>", EscapeText(footer), c.Run, stop))
 	if len(p.Calls) > lastCalls {
 		blocks = append(blocks, c.folded(p.Calls))
 	}
-	return c.single(RoleProgress, blocks...)
+	return c.single(blocks...)
 }
 
 // Refusal makes a comment of the one line that says why a request was declined.
 func (c Comment) Refusal(line string) string {
-	return c.single(RoleRefusal, c.clean(oneLine(line)))
+	return c.single(c.clean(oneLine(line)))
 }
 
 // Notice makes a comment of a host's sentence that ends a command, for example that one is not available yet.
 func (c Comment) Notice(line string) string {
-	return c.single(RoleAnswer, c.clean(oneLine(line)))
+	return c.single(c.clean(oneLine(line)))
 }
 
 // Interrupted makes the comments of a run that the process died under for the last time. Found may be nil.
@@ -62,7 +67,7 @@ func (c Comment) Interrupted(found *librarian.Findings, trace []librarian.ToolEn
 		blocks = append(blocks, "What was found so far:")
 		blocks = append(blocks, c.findings(*found)...)
 	}
-	return c.parts(RoleAnswer, strings.Join(blocks, "\n\n"), c.tail(librarian.Outcome{Calls: len(trace), Took: total(trace)}, trace))
+	return c.parts(strings.Join(blocks, "\n\n"), c.tail(librarian.Outcome{Calls: len(trace), Took: total(trace)}, trace))
 }
 
 func total(trace []librarian.ToolEndData) (d time.Duration) {
@@ -87,7 +92,7 @@ func (c Comment) Help(h Help) string {
 	blocks := []string{
 		"Ask me a question about code: mention me in a comment, for example " + c.code(bot+" where are webhooks verified?") +
 			". I look it up in the repository and answer with links to the lines I read, pinned to a commit.",
-		"- " + c.code(bot+" help") + " shows this.\n- " + c.code(bot+" stop") + " stops a run of this thread.",
+		c.commandList(),
 	}
 	for _, s := range []string{h.WhoMay, h.Reads} {
 		if s != "" {
@@ -105,15 +110,32 @@ func (c Comment) Help(h Help) string {
 	if h.Version != "" {
 		blocks = append(blocks, "<sub>librarian "+EscapeText(oneLine(h.Version))+"</sub>")
 	}
-	return c.single(RoleAnswer, blocks...)
+	return c.single(blocks...)
+}
+
+// commandList says what can be asked for beside a question.
+func (c Comment) commandList() string {
+	out := "- " + c.code("@"+c.Bot+" help") + " shows this."
+	for _, o := range []struct{ command, args, does string }{
+		{"stop", "", "stops what I am doing in this thread."},
+		{"status", "", "says how far I am."},
+		{"retry", "", "asks the last question again."},
+		{"continue", " <run id> <question>", "asks on, with what an earlier run has read."},
+		{"forget", "", "deletes my answer and what I keep of it."},
+	} {
+		if slices.Contains(c.Commands, o.command) {
+			out += "\n- " + c.code("@"+c.Bot+" "+o.command+o.args) + " " + o.does
+		}
+	}
+	return out
 }
 
 // single makes one body. What it is made of is short by construction; should it not fit all the same, its last blocks go.
-func (c Comment) single(role string, blocks ...string) string {
+func (c Comment) single(blocks ...string) string {
 	for len(blocks) > 1 && units(strings.Join(blocks, "\n\n")) > c.limit()-partReserve {
 		blocks = blocks[:len(blocks)-1]
 	}
-	return strings.Join(blocks, "\n\n") + "\n\n" + Marker{Run: c.Run, Role: role}.String() + "\n"
+	return strings.Join(blocks, "\n\n") + "\n"
 }
 
 // firstLine is the first line of a text that holds something.

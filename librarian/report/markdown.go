@@ -11,7 +11,8 @@ import (
 
 // Limits of what is posted, in UTF-16 units.
 const (
-	// MaxComment is kept below GitHub's 65,536 characters.
+	// MaxComment is kept below GitHub's 65,536 characters; the rest is room for the marker by which package comment
+	// knows a comment again.
 	MaxComment = 65_000
 	// MaxParts is how many comments one answer may take; what is beyond them is cut, and that is said.
 	MaxParts = 6
@@ -19,14 +20,7 @@ const (
 	maxTrace    = 12_000 // of the folded trace
 	maxLastText = 4_000  // of the last words of a model whose run failed
 	maxUnfolded = 3      // permalinks that GitHub unfolds to code; more would bury the answer
-	partReserve = 400    // for the marker and the notes on parts
-)
-
-// The roles of our comments.
-const (
-	RoleAnswer   = "answer"
-	RoleProgress = "progress"
-	RoleRefusal  = "refusal"
+	partReserve = 200    // for the notes on parts
 )
 
 // Comment is what all comments of one run share. Its methods make bodies; whatever models or tools wrote is sanitised in
@@ -37,6 +31,8 @@ type Comment struct {
 	Asker   string           // the one login whose mention may stay live
 	Repo    librarian.RepoID // the thread's repository; permalinks into it are unfolded
 	Secrets []string         // exact values that must not be posted
+	// Commands are those that work here beside help; only they are offered.
+	Commands []string
 	Limit   int              // UTF-16 units a body may have; 0: MaxComment. Lower after GitHub called one too long
 }
 
@@ -59,13 +55,13 @@ func (c Comment) code(s string) string { return InlineCode(Redact(s, c.Secrets))
 // run's ended tool calls.
 func (c Comment) Answer(o librarian.Outcome, trace []librarian.ToolEndData) []string {
 	var main []string
-	switch o.Kind {
-	case librarian.OutcomeLimit:
-		main = append(main, "> **Limit reached.** "+c.clean(oneLine(cmp.Or(o.Message, "The run was ended by the host.")))+" This is what was read until then; it was not judged by the model.")
-	case librarian.OutcomeFailed:
+	switch {
+	case o.Kind == librarian.OutcomeLimit && (o.Findings == nil || o.Message == "" || !strings.Contains(o.Findings.Summary, o.Message)):
+		main = append(main, strings.TrimSpace("**Limit reached.** "+c.clean(oneLine(o.Message))))
+	case o.Kind == librarian.OutcomeFailed:
 		main = append(main, "**This question could not be answered.** "+c.clean(oneLine(cmp.Or(o.Message, "The run failed."))))
-	case librarian.OutcomeCancelled:
-		main = append(main, "**Stopped.** "+c.clean(oneLine(cmp.Or(o.Message, "The run was cancelled."))))
+	case o.Kind == librarian.OutcomeCancelled:
+		main = append(main, strings.TrimSpace("**Stopped.** "+c.clean(oneLine(o.Message))))
 	}
 	if o.Findings != nil {
 		if o.Kind == librarian.OutcomeFailed || o.Kind == librarian.OutcomeCancelled {
@@ -76,7 +72,7 @@ func (c Comment) Answer(o librarian.Outcome, trace []librarian.ToolEndData) []st
 	if last := strings.TrimSpace(o.LastText); last != "" && o.Kind != librarian.OutcomeFound {
 		main = append(main, "The model's last words, not verified:", c.clean(cutWords(last, maxLastText)))
 	}
-	return c.parts(RoleAnswer, strings.Join(main, "\n\n"), c.tail(o, trace))
+	return c.parts(strings.Join(main, "\n\n"), c.tail(o, trace))
 }
 
 // findings are the blocks of an answer.
@@ -173,7 +169,11 @@ func labels(locations []librarian.Location) []string {
 
 // tail is what stands below every answer: the folded trace, what the run took, how to go on.
 func (c Comment) tail(o librarian.Outcome, trace []librarian.ToolEndData) string {
-	footer := fmt.Sprintf("<sub>%s · run <code>%s</code></sub>\n\n<sub>To go on, comment %s.</sub>", EscapeText(Footer(o)), c.Run, c.code("@"+c.Bot+" continue "+string(c.Run)+" <question>"))
+	how := "To ask more, mention " + c.code("@"+c.Bot) + " again."
+	if slices.Contains(c.Commands, "continue") {
+		how = "To go on from here, comment " + c.code("@"+c.Bot+" continue "+string(c.Run)+" <question>") + "."
+	}
+	footer := fmt.Sprintf("<sub>%s · run <code>%s</code></sub>\n\n<sub>%s</sub>", EscapeText(Footer(o)), c.Run, how)
 	if len(trace) == 0 {
 		return footer
 	}
@@ -206,9 +206,9 @@ func middleOut(lines []string, limit int) string {
 	return strings.Join(slices.Concat(lines[:head], []string{"… " + plural(tail-head, "call", "calls") + " left out …"}, lines[tail:]), "\n")
 }
 
-// parts makes bodies of main and tail, each with its marker. Nothing of main is lost but beyond MaxParts, and then the
+// parts makes bodies of main and tail. Nothing of main is lost but beyond MaxParts, and then the
 // last part says how much.
-func (c Comment) parts(role, main, tail string) []string {
+func (c Comment) parts(main, tail string) []string {
 	limit := c.limit() - partReserve
 	var pieces []string
 	if main = strings.Trim(main, "\n"); main == "" || units(main)+units(tail)+2 <= limit {
@@ -227,14 +227,13 @@ func (c Comment) parts(role, main, tail string) []string {
 		pieces = append(pieces[:MaxParts-1], "*The answer was cut here: "+plural(lost, "character", "characters")+" of it did not fit.*\n\n"+tail)
 	}
 	for i := range pieces {
-		m := Marker{Run: c.Run, Role: role, Part: i + 1, Of: len(pieces)}
 		if i > 0 {
-			pieces[i] = fmt.Sprintf("*Part %d of %d*\n\n", m.Part, m.Of) + pieces[i]
+			pieces[i] = fmt.Sprintf("*Part %d of %d*\n\n", i+1, len(pieces)) + pieces[i]
 		}
-		if m.Part < m.Of {
-			pieces[i] += fmt.Sprintf("\n\n*Part %d of %d; it goes on in the next comment.*", m.Part, m.Of)
+		if i+1 < len(pieces) {
+			pieces[i] += fmt.Sprintf("\n\n*Part %d of %d; it goes on in the next comment.*", i+1, len(pieces))
 		}
-		pieces[i] += "\n\n" + m.String() + "\n"
+		pieces[i] += "\n"
 	}
 	return pieces
 }

@@ -13,7 +13,7 @@ import (
 )
 
 func thread() Comment {
-	return Comment{Run: run1, Bot: "librarian", Asker: "alice", Repo: librarian.GitHubRepo("github.com", 1), Secrets: []string{"s3cr3t-value"}}
+	return Comment{Run: run1, Bot: "librarian", Asker: "alice", Repo: librarian.GitHubRepo("github.com", 1), Secrets: []string{"s3cr3t-value"}, Commands: []string{"stop", "continue"}}
 }
 
 func location(name, path string, start, end int, note string) librarian.Location {
@@ -82,16 +82,11 @@ func TestAnswerGoldens(t *testing.T) {
 	golden(t, "answer.json", string(raw))
 }
 
-// whole holds what every body of ours must: within the limit, its marker last and hidden, nothing open before it.
-func whole(t *testing.T, body, role string, part, of int) {
+// whole holds what every body of ours must: within the limit, and nothing left open in it.
+func whole(t *testing.T, body string) {
 	t.Helper()
 	require.LessOrEqual(t, units(body), MaxComment)
-	m, ok := ParseMarker(body)
-	require.True(t, ok, "no marker in ...%.300q", body[max(0, len(body)-300):])
-	require.Equal(t, Marker{Run: run1, Role: role, Part: part, Of: of}, m)
-	last := parseMarkdown([]byte(body)).LastChild()
-	require.Equal(t, ast.KindHTMLBlock, last.Kind(), "the marker is hidden: nothing before it is open")
-	require.Equal(t, m.String(), strings.TrimSpace(string(last.Lines().Value([]byte(body)))))
+	require.True(t, closed(body), "%s", body)
 }
 
 func TestP1_LongAnswer(t *testing.T) {
@@ -108,7 +103,7 @@ func TestP1_LongAnswer(t *testing.T) {
 	require.LessOrEqual(t, len(bodies), MaxParts)
 	all := strings.Join(bodies, "")
 	for i, body := range bodies {
-		whole(t, body, RoleAnswer, i+1, len(bodies))
+		whole(t, body)
 		if i+1 < len(bodies) {
 			require.Contains(t, body, fmt.Sprintf("*Part %d of %d; it goes on in the next comment.*", i+1, len(bodies)))
 		}
@@ -125,9 +120,9 @@ func TestP1_LongAnswer(t *testing.T) {
 	c.Limit = 10_000 // GitHub called one too long
 	bodies = c.Answer(outcome(librarian.OutcomeFound, f), calls())
 	require.Len(t, bodies, MaxParts)
-	for i, body := range bodies {
+	for _, body := range bodies {
 		require.LessOrEqual(t, units(body), c.Limit)
-		whole(t, body, RoleAnswer, i+1, MaxParts)
+		whole(t, body)
 	}
 	require.Contains(t, bodies[MaxParts-1], "The answer was cut here: ", "and that is said")
 }
@@ -157,7 +152,7 @@ func TestP2_TraceFence(t *testing.T) {
 	t.Parallel()
 	trace := []librarian.ToolEndData{{Verb: "grep", Subject: "```` </details> @bob <!-- x"}}
 	body := one(t, thread().Answer(outcome(librarian.OutcomeFound, findings()), trace))
-	whole(t, body, RoleAnswer, 1, 1)
+	whole(t, body)
 	var code []string
 	_ = ast.Walk(parseMarkdown([]byte(body)), func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		if f, ok := n.(*ast.FencedCodeBlock); ok && entering {
@@ -266,21 +261,6 @@ func TestLinkMentions(t *testing.T) {
 	require.Equal(t, "src/server.go:10-20", linkMentions("src/server.go:10-20", []librarian.Location{{Path: "src/server.go", Start: 10, End: 20, SHA: shaA}}), "no page, no link")
 }
 
-func TestO6_Marker(t *testing.T) {
-	t.Parallel()
-	m := Marker{Run: run1, Role: RoleAnswer, Part: 2, Of: 3}
-	require.Equal(t, "<!-- librarian run="+string(run1)+" role=answer part=2/3 -->", m.String())
-	for _, body := range []string{m.String(), "text\n\n" + m.String() + "\n", "text\r\n" + m.String() + "\r\n"} {
-		got, ok := ParseMarker(body)
-		require.True(t, ok, body)
-		require.Equal(t, m, got)
-	}
-	for _, body := range []string{"", "x", m.String() + "\n\nmore", "> " + m.String(), "`" + m.String() + "`", strings.Replace(m.String(), "0f5c", "zz", 1), strings.Replace(m.String(), "2/3", "2", 1)} {
-		_, ok := ParseMarker(body)
-		require.False(t, ok, body)
-	}
-}
-
 func TestPlainObeysNoOne(t *testing.T) {
 	t.Parallel()
 	f := findings()
@@ -293,19 +273,43 @@ func TestPlainObeysNoOne(t *testing.T) {
 	require.Contains(t, out, "red [31m bell txt.exe")
 }
 
+// What does not work here is not offered.
+func TestCommandsOffered(t *testing.T) {
+	t.Parallel()
+	c := thread()
+	all := func() string {
+		return one(t, c.Answer(outcome(librarian.OutcomeFound, findings()), nil)) + c.Progress(Progress{Question: "q"}) + c.Help(Help{})
+	}
+	require.Contains(t, all(), "`@librarian continue "+string(run1)+" <question>`")
+	require.Contains(t, all(), "`@librarian stop` stops")
+	require.Contains(t, all(), "to stop it, comment `@librarian stop`")
+	require.NotContains(t, all(), "retry")
+	c.Commands = nil
+	require.NotContains(t, all(), "continue")
+	require.NotContains(t, all(), "stop")
+	require.Contains(t, all(), "mention `@librarian` again")
+}
+
+func TestLimitIsSaidOnce(t *testing.T) {
+	t.Parallel()
+	o := outcome(librarian.OutcomeLimit, &librarian.Findings{Summary: "Limit reached: 40 steps. This is what was read."})
+	o.Message = "40 steps"
+	require.Equal(t, 1, strings.Count(one(t, thread().Answer(o, nil)), "Limit reached"))
+	require.Equal(t, 1, strings.Count(Plain(run1, o, nil), "Limit reached"))
+}
+
 func TestAnswerSaysHowItEnded(t *testing.T) {
 	t.Parallel()
 	for kind, want := range map[librarian.OutcomeKind]string{
 		librarian.OutcomeLimit: "Limit reached", librarian.OutcomeFailed: "could not be answered", librarian.OutcomeCancelled: "Stopped",
 	} {
 		body := one(t, thread().Answer(outcome(kind, nil), nil))
-		whole(t, body, RoleAnswer, 1, 1)
+		whole(t, body)
 		require.Contains(t, body, want)
 		require.Contains(t, body, string(run1))
 	}
 	body := one(t, thread().Answer(outcome(librarian.OutcomeFound, findings()), calls()))
-	whole(t, body, RoleAnswer, 1, 1)
+	whole(t, body)
 	require.Contains(t, body, "builtin/scout (ranked search, no language model)")
 	require.Contains(t, body, "2 references could not be verified.")
-	require.Contains(t, body, "`@librarian continue "+string(run1)+" <question>`")
 }

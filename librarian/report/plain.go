@@ -22,7 +22,7 @@ func Plain(run librarian.RunID, o librarian.Outcome, secrets []string) string {
 		}
 		b.WriteString(s)
 	}
-	if o.Kind != librarian.OutcomeFound {
+	if o.Kind != librarian.OutcomeFound && (o.Findings == nil || o.Message == "" || !strings.Contains(o.Findings.Summary, o.Message)) {
 		block(endWords(o))
 	}
 	if f := o.Findings; f != nil {
