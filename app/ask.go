@@ -1,0 +1,276 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/librarian-app/librarian/checkout"
+	"github.com/librarian-app/librarian/checkout/codesearch"
+	"github.com/librarian-app/librarian/librarian"
+	"github.com/librarian-app/librarian/librarian/githubsim"
+	"github.com/librarian-app/librarian/librarian/hub"
+	"github.com/librarian-app/librarian/librarian/report"
+	"github.com/librarian-app/librarian/librarian/run"
+	"github.com/librarian-app/librarian/librarian/store"
+)
+
+// AskOptions is a question on the terminal.
+type AskOptions struct {
+	Question string
+	Repos    []string // owner/name, a URL, or a path to a local git repository
+	JSON     bool     // print the answer for programs
+	Model    string
+	Config   Config
+	Token    string // a person's GitHub token; empty: anonymous
+	StateDir string // runs are kept there
+	CacheDir string // checkouts and indexes; disposable
+	Out      io.Writer
+	Trace    io.Writer // lines as the run goes on
+	Log      *slog.Logger
+	Now      func() time.Time
+}
+
+// Ask answers a question on the terminal by the same runner that serves GitHub. It is false when the run ended without
+// an answer.
+func Ask(ctx context.Context, o AskOptions) (answered bool, err error) {
+	if strings.TrimSpace(o.Question) == "" {
+		return false, &UsageError{Message: "there is no question", Hint: `ask like this: librarian ask --repo . "where are webhooks verified?"`}
+	}
+	if len(o.Repos) > librarian.MaxScope {
+		return false, &UsageError{Message: fmt.Sprintf("%d repositories are too many", len(o.Repos)), Hint: fmt.Sprintf("name at most %d", librarian.MaxScope)}
+	}
+	local, err := serveLocal(ctx, o.Repos, o.Log)
+	if err != nil {
+		return false, err
+	}
+	defer local.close()
+
+	runs, err := store.Open(ctx, store.Options{Dir: o.StateDir, Now: o.Now})
+	if err != nil {
+		return false, &UsageError{Message: "runs cannot be kept in " + o.StateDir + ": " + err.Error(), Hint: "set XDG_STATE_HOME to a directory that can be written", Err: err}
+	}
+	defer func() { err = errors.Join(err, runs.Close()) }()
+	tr, err := transport(o.Config.GitHub.CAFile)
+	if err != nil {
+		return false, err
+	}
+	github, err := hub.New(hub.Options{APIURL: o.Config.GitHub.APIURL, WebURL: o.Config.GitHub.WebURL, UserToken: o.Token, Transport: tr, Now: o.Now, Log: o.Log})
+	if err != nil {
+		return false, &UsageError{Message: err.Error(), Hint: "check github in the configuration", Err: err}
+	}
+	checkouts, err := openCheckouts(ctx, checkoutOptions{
+		cfg: o.Config, dir: filepath.Join(o.CacheDir, "checkouts"), github: github, local: local.hosts(), now: o.Now, log: o.Log,
+	})
+	if err != nil {
+		return false, err
+	}
+	defer func() { err = errors.Join(err, checkouts.Close()) }()
+
+	view := &view{out: o.Trace}
+	runner := run.New(run.Options{
+		Log: runs, Progression: progression{runs}, Facts: github, Poster: nowhere{}, Tokens: tokens{github}, Checkouts: checkouts,
+		Toolbox: toolbox(codesearch.NewCache(filepath.Join(o.CacheDir, "indexes"), codesearch.CacheOptions{}), github.Host(), o.Config.Tools.Disabled),
+		Models:  models(o.Config.Models), Limits: o.Config.limits(), Slug: "librarian", Host: github.Host(), GitHosts: o.Config.Checkout.Hosts,
+		Local: local.find, Secrets: secretsOf(github, []byte(o.Token)), Now: o.Now, Logger: o.Log, Watch: view.take,
+	})
+	id, err := runs.CreateRun(ctx, librarian.Request{
+		Kind: librarian.KindQuestion, Question: o.Question, Principal: librarian.Principal{Login: "you", Local: true},
+		Place: librarian.Place{Kind: librarian.PlaceTerminal, Trigger: librarian.TriggerTerminal}, Repos: local.rename(o.Repos), Model: o.Model, AskedAt: o.Now(),
+	})
+	if err != nil {
+		return false, fmt.Errorf("app: %w", err)
+	}
+	if err := runner.Run(ctx, id); err != nil {
+		if ctx.Err() != nil {
+			return false, context.Cause(ctx)
+		}
+		return false, fmt.Errorf("app: %w", err)
+	}
+	if err := runner.Publish(ctx, id); err != nil {
+		return false, fmt.Errorf("app: %w", err)
+	}
+	out := view.outcome()
+	if out == nil {
+		return false, errors.New("app: the run left no outcome")
+	}
+	secrets := secretsOf(github, []byte(o.Token))()
+	if o.JSON {
+		enc := json.NewEncoder(o.Out)
+		enc.SetIndent("", "  ")
+		enc.SetEscapeHTML(false)
+		err = enc.Encode(report.NewAnswer(id, *out, view.calls(), secrets))
+	} else {
+		_, err = io.WriteString(o.Out, report.Plain(id, *out, secrets))
+	}
+	return out.Kind == librarian.OutcomeFound || out.Kind == librarian.OutcomeLimit, err
+}
+
+// view prints a run as it goes on, a line a call, and keeps what the answer shows.
+type view struct {
+	mu    sync.Mutex
+	out   io.Writer
+	ended []librarian.ToolEndData
+	end   *librarian.Outcome
+}
+
+func (v *view) take(_ librarian.RunID, kind librarian.EventKind, data any) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	switch d := data.(type) {
+	case librarian.ToolEndData:
+		v.ended = append(v.ended, d)
+		if v.out != nil {
+			_, _ = fmt.Fprintln(v.out, report.TraceLine(d))
+		}
+	case librarian.Outcome:
+		v.end = &d
+	}
+	_ = kind
+}
+
+func (v *view) outcome() *librarian.Outcome {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.end
+}
+
+func (v *view) calls() []librarian.ToolEndData {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return append([]librarian.ToolEndData(nil), v.ended...)
+}
+
+// nowhere is the poster of the terminal, where the answer is printed.
+type nowhere struct{}
+
+func (nowhere) React(context.Context, librarian.Place, librarian.Reaction) error { return nil }
+func (nowhere) Say(context.Context, librarian.Place, librarian.Post) (librarian.PostedData, error) {
+	return librarian.PostedData{}, nil
+}
+func (nowhere) Remove(context.Context, librarian.Place, int64) error { return nil }
+
+// localRepos are git repositories on this machine that the terminal was pointed at. They are served to git by a simulated
+// GitHub on a loopback port of its own, so that they take the very path that others take.
+type localRepos struct {
+	sim   *githubsim.Server
+	repos map[string]librarian.Repo // by owner/name, lower case
+	names map[string]string         // as the terminal named them → owner/name
+}
+
+const localOwner = "local"
+
+func serveLocal(ctx context.Context, named []string, log *slog.Logger) (*localRepos, error) {
+	l := &localRepos{repos: map[string]librarian.Repo{}, names: map[string]string{}}
+	for _, arg := range named {
+		path, ok, err := localPath(arg)
+		if err != nil {
+			l.close()
+			return nil, err
+		}
+		if !ok {
+			continue
+		}
+		if err := l.add(ctx, arg, path, log); err != nil {
+			l.close()
+			return nil, err
+		}
+	}
+	return l, nil
+}
+
+// localPath reports whether an argument means a path: it is there, or it is written as only a path can be.
+func localPath(arg string) (path string, ok bool, err error) {
+	looks := strings.HasPrefix(arg, ".") || filepath.IsAbs(arg) || strings.HasPrefix(arg, "~")
+	info, statErr := os.Stat(arg)
+	switch {
+	case statErr == nil && info.IsDir():
+		path, err = filepath.Abs(arg)
+		return path, err == nil, err
+	case looks:
+		return "", false, &UsageError{Message: arg + " is not a directory", Hint: "name a local git repository, or owner/repo"}
+	}
+	return "", false, nil
+}
+
+func (l *localRepos) add(ctx context.Context, arg, path string, log *slog.Logger) error {
+	if l.sim == nil {
+		l.sim = githubsim.New(githubsim.Options{Log: log})
+		if err := l.sim.Start(ctx, "127.0.0.1:0"); err != nil {
+			return fmt.Errorf("app: %w", err)
+		}
+		if _, err := l.sim.CreateUser(localOwner); err != nil {
+			return fmt.Errorf("app: %w", err)
+		}
+	}
+	base := validName(filepath.Base(path))
+	name := base
+	for n := 2; ; n++ {
+		if _, taken := l.repos[localOwner+"/"+strings.ToLower(name)]; !taken {
+			break
+		}
+		name = fmt.Sprintf("%s-%d", base, n)
+	}
+	made, err := l.sim.CreateRepo(localOwner, name, githubsim.RepoOptions{Path: path})
+	if err != nil {
+		return &UsageError{Message: arg + " is not a git repository", Hint: "name the top of a local clone, a bare repository, or owner/repo", Err: err}
+	}
+	full := localOwner + "/" + name
+	l.names[arg] = full
+	l.repos[strings.ToLower(full)] = librarian.Repo{
+		ID: librarian.FileRepo(path), Owner: localOwner, Name: name, Visibility: librarian.Private, DefaultBranch: made.DefaultBranch, CloneURL: made.CloneURL,
+	}
+	return nil
+}
+
+// validName makes a folder's name one that a repository can have.
+func validName(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if r < 0x80 && (r == '-' || r == '_' || r == '.' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z') {
+			return r
+		}
+		return '-'
+	}, strings.TrimSuffix(s, ".git"))
+	if s = strings.Trim(s, ".-"); s == "" {
+		return "repository"
+	}
+	return s[:min(len(s), 90)]
+}
+
+func (l *localRepos) find(spec checkout.Spec) (librarian.Repo, bool) {
+	r, ok := l.repos[strings.ToLower(spec.Path)]
+	r.Host = spec.Host // no prefix in the run's names
+	return r, ok
+}
+
+func (l *localRepos) rename(args []string) []string {
+	out := make([]string, len(args))
+	for i, a := range args {
+		out[i] = a
+		if name, ok := l.names[a]; ok {
+			out[i] = name
+		}
+	}
+	return out
+}
+
+func (l *localRepos) hosts() []string {
+	if l.sim == nil {
+		return nil
+	}
+	return []string{strings.TrimPrefix(l.sim.URL(), "http://")}
+}
+
+func (l *localRepos) close() {
+	if l.sim != nil {
+		l.sim.Close()
+	}
+}

@@ -1,0 +1,317 @@
+package app
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/google/go-github/v66/github"
+
+	"github.com/librarian-app/librarian/checkout"
+	"github.com/librarian-app/librarian/checkout/codesearch"
+	"github.com/librarian-app/librarian/handlers"
+	"github.com/librarian-app/librarian/librarian"
+	"github.com/librarian-app/librarian/librarian/agent"
+	"github.com/librarian-app/librarian/librarian/comment"
+	"github.com/librarian-app/librarian/librarian/hub"
+	"github.com/librarian-app/librarian/librarian/queue"
+	"github.com/librarian-app/librarian/librarian/run"
+	"github.com/librarian-app/librarian/librarian/store"
+)
+
+// WebhookPath is where GitHub's deliveries come in.
+const WebhookPath = "/webhook"
+
+// Server is the App as it is deployed: one process that takes deliveries, works runs and posts answers.
+type Server struct {
+	cfg     Config
+	secrets Secrets
+	log     *slog.Logger
+	now     func() time.Time
+	watch   func(librarian.RunID, librarian.EventKind, any)
+	ready   func(url string)
+}
+
+// ServerOptions are what a Server may be given beside its configuration.
+type ServerOptions struct {
+	Log *slog.Logger
+	Now func() time.Time
+	// Watch is told each event of each run as it is recorded.
+	Watch func(librarian.RunID, librarian.EventKind, any)
+	// Ready is told the URL that deliveries are taken at, once they are.
+	Ready func(url string)
+}
+
+// NewServer does no I/O.
+func NewServer(cfg Config, secrets Secrets, o ServerOptions) *Server {
+	s := &Server{cfg: cfg, secrets: secrets, log: o.Log, now: o.Now, watch: o.Watch, ready: o.Ready}
+	if s.log == nil {
+		s.log = slog.New(slog.DiscardHandler)
+	}
+	if s.now == nil {
+		s.now = time.Now
+	}
+	return s
+}
+
+// stopTime bounds how long a stop may take after the grace period.
+const stopTime = 15 * time.Second
+
+// Run serves until ctx ends, then stops: no delivery is taken any more, work under way gets its grace period, and what is
+// cut off is taken up at the next start. Mistakes of the configuration are *UsageError.
+func (s *Server) Run(ctx context.Context) (err error) {
+	if s.cfg.GitHub.AppID <= 0 {
+		return &UsageError{Message: "github.app_id is missing", Hint: "it stands on the App's settings page"}
+	}
+	if err := os.MkdirAll(s.cfg.Server.Data, 0o700); err != nil {
+		return &UsageError{Message: "server.data: " + s.cfg.Server.Data + " cannot be made", Hint: "name a directory that can be written", Err: err}
+	}
+	unlock, err := store.Lock(s.cfg.Server.Data)
+	var taken *store.LockedError
+	switch {
+	case errors.As(err, &taken):
+		return &UsageError{Message: taken.Error(), Hint: "stop the other one, or set server.data to another directory", Err: err}
+	case err != nil:
+		return fmt.Errorf("app: %w", err)
+	}
+	defer func() { err = errors.Join(err, unlock()) }()
+
+	ln, err := new(net.ListenConfig).Listen(ctx, "tcp", s.cfg.Server.Listen)
+	if err != nil {
+		return &UsageError{Message: "cannot listen on " + s.cfg.Server.Listen + ": " + cause(err), Hint: "set server.listen to a free address", Err: err}
+	}
+	defer func() { _ = ln.Close() }()
+
+	runs, err := store.Open(ctx, store.Options{Dir: s.cfg.Server.Data, Now: s.now})
+	if err != nil {
+		return fmt.Errorf("app: %w", err)
+	}
+	defer func() { err = errors.Join(err, runs.Close()) }()
+	jobs, err := queue.Open(ctx, runs, queue.Options{Research: s.cfg.Queue.Research, Grace: s.cfg.Queue.Grace, Log: s.log.With("part", "queue")})
+	if err != nil {
+		return fmt.Errorf("app: %w", err)
+	}
+	return s.serve(ctx, ln, runs, jobs)
+}
+
+// serve runs with the doors open: listener, store and queue.
+func (s *Server) serve(ctx context.Context, ln net.Listener, runs *store.Store, jobs *queue.Queue) (err error) {
+	github, err := s.hub()
+	if err != nil {
+		return err
+	}
+	me, err := s.identity(ctx, github)
+	if err != nil {
+		return err
+	}
+	checkouts, err := openCheckouts(ctx, checkoutOptions{cfg: s.cfg, dir: filepath.Join(s.cfg.Server.Data, "checkouts"), github: github, now: s.now, log: s.log})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, checkouts.Close()) }()
+
+	runner := s.runner(github, me, checkouts, runs)
+	hook, err := handlers.NewWebhook(handlers.Options{
+		Secret: string(s.secrets.WebhookSecret), AppID: me.ID, BotID: me.BotID, Names: names(me.Slug, s.cfg.GitHub.Alias), Host: github.Host(),
+		AllowBots: s.cfg.Ask.Bots, Enqueuer: enqueuer{jobs}, Installations: installations{s.log}, Log: s.log.With("part", "webhook"), Now: s.now,
+	})
+	if err != nil {
+		return &UsageError{Message: err.Error(), Err: err}
+	}
+	if err := jobs.Start(ctx, queue.Work{Research: runner.Run, Publish: runner.Publish, Command: runner.Command}); err != nil {
+		return fmt.Errorf("app: %w", err)
+	}
+	stopped := make(chan error, 1)
+	srv := &http.Server{
+		Handler: routes(hook), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
+		ErrorLog: slog.NewLogLogger(s.log.With("part", "http").Handler(), slog.LevelWarn),
+	}
+	go func() { stopped <- srv.Serve(ln) }()
+	go s.tidy(ctx, runs)
+	s.log.InfoContext(ctx, "serving", "app", me.Slug, "webhook", "http://"+ln.Addr().String()+WebhookPath, "github", github.Host(), "model", s.cfg.Models.Default)
+	if s.ready != nil {
+		s.ready("http://" + ln.Addr().String() + WebhookPath)
+	}
+	select {
+	case <-ctx.Done():
+	case err = <-stopped:
+	}
+	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.cfg.Queue.Grace+stopTime)
+	defer cancel()
+	err = errors.Join(ignoreClosed(err), ignoreClosed(srv.Shutdown(end)), jobs.Stop(end))
+	s.log.InfoContext(end, "stopped")
+	return err
+}
+
+func ignoreClosed(err error) error {
+	if errors.Is(err, http.ErrServerClosed) {
+		return nil
+	}
+	return err
+}
+
+func names(slug, alias string) []string {
+	if alias == "" {
+		return []string{slug}
+	}
+	return []string{slug, alias}
+}
+
+func routes(hook http.Handler) http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle(WebhookPath, hook)
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("ok\n")) })
+	return mux
+}
+
+// tidy removes what was kept long enough, at the start and then each hour.
+func (s *Server) tidy(ctx context.Context, runs *store.Store) {
+	for {
+		now := s.now()
+		n, err := runs.Expire(ctx, now.Add(-s.cfg.Retention.Messages), now.Add(-s.cfg.Retention.Audit))
+		if err != nil && ctx.Err() == nil {
+			s.log.ErrorContext(ctx, "retention", "error", err)
+		} else if n > 0 {
+			s.log.InfoContext(ctx, "retention", "removed", n)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(time.Hour):
+		}
+	}
+}
+
+func (s *Server) hub() (*hub.Hub, error) {
+	tr, err := transport(s.cfg.GitHub.CAFile)
+	if err != nil {
+		return nil, err
+	}
+	h, err := hub.New(hub.Options{
+		APIURL: s.cfg.GitHub.APIURL, WebURL: s.cfg.GitHub.WebURL, AppID: s.cfg.GitHub.AppID, PrivateKey: s.secrets.PrivateKey,
+		Transport: tr, Now: s.now, Log: s.log.With("part", "hub"),
+	})
+	if err != nil {
+		return nil, &UsageError{Message: err.Error(), Hint: "check github in the configuration and the private key", Err: err}
+	}
+	return h, nil
+}
+
+func (s *Server) runner(h *hub.Hub, me hub.App, checkouts *checkout.Store, runs *store.Store) *run.Runner {
+	poster := comment.New(comment.Options{
+		AppID: me.ID, Now: s.now, Log: s.log.With("part", "comment"),
+		Client: func(ctx context.Context, place librarian.Place) (*github.Client, librarian.RepoName, error) {
+			_, number, ok := place.Repo.GitHub()
+			if !ok {
+				return nil, librarian.RepoName{}, librarian.ErrNotFound
+			}
+			return h.PostClient(ctx, place.Installation, number)
+		},
+	})
+	index := codesearch.NewCache(filepath.Join(s.cfg.Server.Data, "indexes"), codesearch.CacheOptions{})
+	return run.New(run.Options{
+		Log: runs, Progression: progression{runs}, Facts: h, Threads: h, Poster: poster, Tokens: tokens{h}, Checkouts: checkouts,
+		Toolbox: toolbox(index, h.Host(), s.cfg.Tools.Disabled), Models: models(s.cfg.Models),
+		Limits: s.cfg.limits(), Ask: s.cfg.askRule(), Slug: me.Slug, AppID: me.ID, Host: h.Host(), GitHosts: s.cfg.Checkout.Hosts,
+		Progress: s.cfg.Limits.Progress, Secrets: secretsOf(h, s.secrets.WebhookSecret), Version: Version(), Now: s.now,
+		Logger: s.log.With("part", "run"), Watch: s.watch,
+	})
+}
+
+func (c Config) limits() agent.Limits {
+	return agent.Limits{Steps: c.Limits.Steps, Time: c.Limits.Time, InputTokens: c.Limits.InputTokens, Cost: c.Limits.Cost}
+}
+
+// enqueuer lets handlers enqueue without knowing the queue.
+type enqueuer struct{ q *queue.Queue }
+
+func (e enqueuer) Enqueue(ctx context.Context, d librarian.Delivery, r librarian.Request) error {
+	_, _, err := e.q.Enqueue(ctx, d, r)
+	return err
+}
+
+// installations notes what happens to the App's installations.
+type installations struct{ log *slog.Logger }
+
+func (i installations) Changed(ctx context.Context, c handlers.InstallationChange) error {
+	i.log.InfoContext(ctx, "installation changed", "action", c.Action, "installation", c.Installation, "account", c.Account,
+		"added", len(c.Added), "removed", len(c.Removed))
+	return nil
+}
+
+type checkoutOptions struct {
+	cfg    Config
+	dir    string
+	github *hub.Hub
+	local  []string // hosts at loopback that may be spoken to
+	now    func() time.Time
+	log    *slog.Logger
+}
+
+// openCheckouts makes the checkout cache ready. The configured GitHub host may be at a private address, since the operator
+// named it; other hosts may not.
+func openCheckouts(ctx context.Context, o checkoutOptions) (*checkout.Store, error) {
+	opt := checkout.Options{
+		Dir: o.dir, Hosts: append([]string{}, o.cfg.Checkout.Hosts...), PrivateHosts: o.local, CAFile: o.cfg.GitHub.CAFile,
+		Budget: checkout.Budget{DiskBytes: int64(o.cfg.Checkout.DiskGB) << 30}, Debounce: o.cfg.Checkout.Debounce, Now: o.now, Log: o.log.With("part", "checkout"),
+	}
+	if o.github != nil {
+		if o.cfg.GitHub.APIURL == "" {
+			opt.Hosts = append(opt.Hosts, o.github.Host())
+		} else {
+			opt.PrivateHosts = append(opt.PrivateHosts, o.github.Host())
+		}
+	}
+	s, err := checkout.New(opt)
+	if err != nil {
+		return nil, &UsageError{Message: err.Error(), Hint: "check checkout in the configuration", Err: err}
+	}
+	if err := s.Start(ctx); err != nil {
+		return nil, &UsageError{Message: err.Error(), Hint: "git 2.39 or newer must be on PATH", Err: err}
+	}
+	return s, nil
+}
+
+// transport speaks HTTP with the machine's certificate authorities and those in caFile.
+func transport(caFile string) (http.RoundTripper, error) {
+	if caFile == "" {
+		return nil, nil //nolint:nilnil // hub has its own
+	}
+	pem, err := os.ReadFile(caFile) //nolint:gosec // the operator names the file
+	if err != nil {
+		return nil, &UsageError{Message: "github.ca_file: " + caFile + " cannot be read", Hint: "name a PEM file", Err: err}
+	}
+	pool, err := x509.SystemCertPool()
+	if err != nil {
+		pool = x509.NewCertPool()
+	}
+	if !pool.AppendCertsFromPEM(pem) {
+		return nil, &UsageError{Message: "github.ca_file: " + caFile + " holds no certificate", Hint: "name a PEM file"}
+	}
+	return &http.Transport{
+		Proxy: http.ProxyFromEnvironment, TLSClientConfig: &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12},
+		TLSHandshakeTimeout: 10 * time.Second, ResponseHeaderTimeout: 30 * time.Second, IdleConnTimeout: 90 * time.Second, MaxIdleConnsPerHost: 16, ForceAttemptHTTP2: true,
+	}, nil
+}
+
+// cause is the innermost reason of a network error, in few words.
+func cause(err error) string {
+	var op *net.OpError
+	if errors.As(err, &op) {
+		return op.Err.Error()
+	}
+	var u *url.Error
+	if errors.As(err, &u) {
+		return cause(u.Err)
+	}
+	return err.Error()
+}
