@@ -9,7 +9,9 @@ import (
 	"log/slog"
 	"net/http"
 	"os"
+	"path"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"strings"
 	"time"
@@ -143,14 +145,14 @@ func demoRepos(ctx context.Context, o DemoOptions, dir string) ([]simRepo, strin
 	question := "@librarian how is it decided which jar is eaten first?"
 	switch {
 	case o.Repo != "":
-		path, ok, err := localPath(o.Repo)
+		dir, ok, err := localPath(o.Repo)
 		if err != nil {
 			return nil, "", err
 		}
 		if !ok {
 			return nil, "", &UsageError{Message: o.Repo + " is not a directory", Hint: "name a local git repository"}
 		}
-		repos = append([]simRepo{{name: librarian.RepoName{Owner: "acme", Name: validName(filepath.Base(path))}, path: path}}, repos...)
+		repos = append([]simRepo{{name: librarian.RepoName{Owner: "acme", Name: validName(filepath.Base(dir))}, path: dir}}, repos...)
 		question = "@librarian where does the program begin, and what does it do first?"
 	case ownCheckout() != "":
 		repos = append([]simRepo{{name: librarian.RepoName{Owner: "acme", Name: "librarian"}, path: ownCheckout()}}, repos...)
@@ -174,7 +176,7 @@ func ownCheckout() string {
 	for {
 		raw, err := os.ReadFile(filepath.Join(dir, "go.mod")) //nolint:gosec // looks upwards from the working directory
 		if err == nil {
-			if _, err := os.Stat(filepath.Join(dir, ".git")); err == nil && strings.HasPrefix(string(raw), "module github.com/librarian-app/librarian\n") {
+			if _, err := os.Stat(filepath.Join(dir, ".git")); err == nil && strings.HasPrefix(string(raw), "module "+path.Dir(reflect.TypeFor[DemoOptions]().PkgPath())+"\n") {
 				return dir
 			}
 			return ""
@@ -253,4 +255,3 @@ func marks(reactions []githubsim.Reaction) string {
 	}
 	return strings.Join(out, " ")
 }
-

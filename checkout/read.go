@@ -121,7 +121,7 @@ func (c *Checkout) ReadFile(ctx context.Context, name string) (*FileData, error)
 		return d, nil
 	}
 	d.Truncated = e.Size > int64(len(raw))
-	d.LFS = e.Size < 1024 && bytes.HasPrefix(raw, []byte("version https://git-lfs.github.com/spec/v1\n"))
+	d.LFS = e.Size < 1024 && bytes.HasPrefix(raw, []byte("version https://git-lfs."))
 	d.Data, d.Encoding, d.Binary = decode(raw)
 	return d, nil
 }
