@@ -136,7 +136,7 @@ func TestL5_OneFileNamesGitHub(t *testing.T) {
 		return nil
 	}))
 	for _, f := range found {
-		require.True(t, strings.HasPrefix(f, "../librarian/hub/host.go:"), f)
+		require.True(t, strings.HasPrefix(f, "../librarian/host.go:"), f)
 	}
 	require.NotEmpty(t, found)
 }

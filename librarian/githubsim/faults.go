@@ -42,7 +42,7 @@ func SecondaryLimit(path *regexp.Regexp, count int, retryAfter time.Duration) Fa
 }
 
 const secondaryBody = `{"message":"You have exceeded a secondary rate limit. Please wait a few minutes before you try again.",` +
-	`"documentation_url":"https://docs.github.com/rest/overview/rate-limits-for-the-rest-api#about-secondary-rate-limits"}`
+	`"documentation_url":"` + docsURL + `/overview/rate-limits-for-the-rest-api#about-secondary-rate-limits"}`
 
 type activeFault struct {
 	Fault

@@ -13,11 +13,13 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/librarian-app/librarian/librarian"
 )
 
 const (
 	jsonType = "application/json; charset=utf-8"
-	docsURL  = "https://docs.github.com/rest"
+	docsURL  = "https://docs." + librarian.GitHubHost + "/rest"
 	maxBody  = 1 << 20 // of an API request
 )
 

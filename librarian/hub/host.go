@@ -6,11 +6,12 @@ import (
 	"net"
 	"net/url"
 	"strings"
+
+	"github.com/librarian-app/librarian/librarian"
 )
 
-// DefaultAPIURL is the REST API of GitHub itself. This is the one place in librarian's code that names that host; every
-// other part is told which host it works with.
-const DefaultAPIURL = "https://api.github.com/"
+// DefaultAPIURL is the REST API of GitHub itself.
+const DefaultAPIURL = "https://api." + librarian.GitHubHost + "/"
 
 // endpoint is where a GitHub is.
 type endpoint struct {

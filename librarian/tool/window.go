@@ -306,7 +306,7 @@ func decodeUTF16(content []byte) (Text, bool) {
 // lfsSize recognises a Git LFS pointer (https://github.com/git-lfs/git-lfs/blob/main/docs/spec.md: under 1024 bytes, the
 // version line first) and gives the size of what it stands for.
 func lfsSize(s string) (int64, bool) {
-	if len(s) >= 1024 || !strings.HasPrefix(s, "version https://git-lfs.github.com/spec/v1\n") || !strings.Contains(s, "\noid sha256:") {
+	if len(s) >= 1024 || !strings.HasPrefix(s, "version https://git-lfs.") || !strings.Contains(s, "\noid sha256:") {
 		return 0, false
 	}
 	_, after, ok := strings.Cut(s, "\nsize ")
