@@ -11,8 +11,6 @@ import (
 	"sort"
 	"strings"
 	"sync"
-
-	"github.com/librarian-app/librarian/checkout/syntax"
 )
 
 // MaxFile is how many bytes of one file are read; what comes after is not searched.
@@ -102,7 +100,7 @@ func Build(ctx context.Context, src Source, opt Options) (*Index, error) {
 			for i := range next {
 				f := files[i]
 				e := &ix.files[i]
-				e.path, e.hash, e.language = f.Path, f.Hash, syntax.Language(f.Path)
+				e.path, e.hash = f.Path, f.Hash
 				if seg, ok := known[f.Hash+" "+extension(f.Path)]; ok && f.Hash != "" {
 					ix.segs[i] = seg
 					continue
@@ -186,6 +184,7 @@ func (ix *Index) assemble() error {
 		seg := ix.segs[i]
 		r := reader{b: seg}
 		flags := r.uint()
+		f.language = names.get(r.bytes(r.uint()))
 		if f.kind = kindOf(f.path, f.language, nil); flags&flagGenerated != 0 && f.kind == kindSource {
 			f.kind = kindGenerated
 		}

@@ -9,8 +9,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-
-	"github.com/librarian-app/librarian/checkout/syntax"
 )
 
 // fileMagic names the format. Anything that changes chunks or terms must change it: an index of another format counts as none.
@@ -116,7 +114,7 @@ func read(r *bufio.Reader) (*Index, error) {
 	}
 	for n := b.uint(); n > 0 && !b.bad; n-- {
 		p, h := b.string(), b.string()
-		ix.files = append(ix.files, fileEntry{path: p, hash: h, language: syntax.Language(p)})
+		ix.files = append(ix.files, fileEntry{path: p, hash: h})
 		ix.segs = append(ix.segs, segment(b.bytes(b.uint())))
 	}
 	if b.bad {

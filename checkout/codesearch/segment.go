@@ -63,7 +63,7 @@ func skipContent(path string, src []byte) bool {
 		return true
 	}
 	if len(src) > 100_000 {
-		switch syntax.Language(path) {
+		switch syntax.Language(path, src) {
 		case "", "configuration", "sql", "text":
 			return true
 		}
@@ -79,6 +79,7 @@ func (s *segmenter) segment(path string, src []byte) segment {
 		flags |= flagGenerated
 	}
 	out := binary.AppendUvarint(nil, flags)
+	out = appendString(out, syntax.Language(path, src))
 	if len(src) == 0 || skipContent(path, src) {
 		return binary.AppendUvarint(out, 0)
 	}

@@ -69,7 +69,11 @@ func (f *file) tokens(from, to int, buf []token) []token {
 var notNames = map[string]bool{"if": true, "for": true, "while": true, "switch": true, "catch": true, "return": true, "else": true, "do": true, "try": true,
 	"new": true, "throw": true, "match": true, "when": true, "case": true, "foreach": true, "using": true, "lock": true, "synchronized": true, "until": true,
 	"sizeof": true, "typeof": true, "await": true, "yield": true, "with": true, "defer": true, "guard": true, "select": true, "loop": true, "fixed": true,
-	"decltype": true, "__attribute__": true, "function": true, "super": true, "this": true, "import": true, "package": true, "require": true, "assert": true, "delete": true, "goto": true, "static_assert": true, "elseif": true, "elsif": true, "unless": true}
+	"decltype": true, "__attribute__": true, "function": true, "super": true, "this": true, "import": true, "package": true, "require": true, "assert": true, "delete": true, "goto": true, "static_assert": true, "elseif": true, "elsif": true, "unless": true,
+	"public": true, "private": true, "protected": true, "internal": true, "static": true, "readonly": true, "virtual": true, "abstract": true, "async": true}
+
+// modifiers stand before a declaration: no names, yet no sign of a statement either.
+var modifiers = map[string]bool{"public": true, "private": true, "protected": true, "internal": true, "static": true, "readonly": true, "virtual": true, "abstract": true, "async": true}
 
 // parseHead says what the masked text between two offsets declares.
 func (f *file) parseHead(from, to int, body bool) headInfo {
@@ -164,7 +168,7 @@ func (f *file) keyword(ts []token) (int, string) {
 		}
 		kind, ok := f.lang.keywords[t.text]
 		if !ok {
-			if notNames[t.text] && t.text != "function" {
+			if notNames[t.text] && !modifiers[t.text] && t.text != "function" {
 				return -1, ""
 			}
 			continue
@@ -325,7 +329,7 @@ func (f *file) scriptHead(h headInfo, ts []token, body bool, to int) headInfo {
 		return headInfo{}
 	}
 	for _, t := range ts[:i] {
-		if notNames[t.text] {
+		if notNames[t.text] && !modifiers[t.text] {
 			return headInfo{}
 		}
 	}
@@ -356,7 +360,7 @@ func (f *file) bareHead(h headInfo, ts []token, body bool) headInfo {
 		if t.text == "=" && indexOf(ts[:i], "operator") < 0 {
 			break
 		}
-		if notNames[t.text] && i == 0 {
+		if notNames[t.text] && !modifiers[t.text] && i == 0 {
 			return headInfo{}
 		}
 	}
@@ -375,7 +379,7 @@ func (f *file) bareHead(h headInfo, ts []token, body bool) headInfo {
 	}
 	if !body {
 		// A call or a macro use at the end of a statement declares nothing; a prototype has a type before its name.
-		if p < 2 || notNames[ts[0].text] || f.lang.name == "shell" {
+		if p < 2 || notNames[ts[0].text] && !modifiers[ts[0].text] || f.lang.name == "shell" {
 			return headInfo{}
 		}
 	}
@@ -393,7 +397,7 @@ func (f *file) fieldHead(h headInfo, ts []token, body bool) headInfo {
 	if eq > 0 {
 		end = eq
 	}
-	if end < 2 || !ts[end-1].word() || notNames[ts[0].text] || f.lang.name == "shell" {
+	if end < 2 || !ts[end-1].word() || notNames[ts[0].text] && !modifiers[ts[0].text] || f.lang.name == "shell" {
 		return headInfo{}
 	}
 	if body && (f.lang.name == "c" || f.lang.name == "cpp") && eq < 0 {

@@ -1,6 +1,7 @@
 package syntax
 
 import (
+	"bytes"
 	"path"
 	"strings"
 )
@@ -64,9 +65,40 @@ func languageOf(p string) *language {
 	return nil
 }
 
-// Language gives the name of the language of a file, or "" when it is not known.
-func Language(p string) string {
+// detect gives the language by name, else by the interpreter that the first line names.
+func detect(p string, src []byte) *language {
 	if l := languageOf(p); l != nil {
+		return l
+	}
+	if !bytes.HasPrefix(src, []byte("#!")) {
+		return nil
+	}
+	line := string(src[:min(len(src), 200)])
+	if i := strings.IndexByte(line, '\n'); i >= 0 {
+		line = line[:i]
+	}
+	for _, w := range strings.FieldsFunc(line, func(r rune) bool { return r == '/' || r == ' ' || r == '\t' || r == '\r' }) {
+		switch strings.TrimRight(w, "0123456789.") {
+		case "sh", "bash", "zsh", "ksh", "dash", "bats":
+			return languages["shell"]
+		case "python", "pypy":
+			return languages["python"]
+		case "ruby":
+			return languages["ruby"]
+		case "node", "deno", "bun":
+			return languages["javascript"]
+		case "php":
+			return languages["php"]
+		case "lua", "luajit":
+			return languages["lua"]
+		}
+	}
+	return nil
+}
+
+// Language gives the name of the language of a file, or "" when it is not known. src may be the file's first bytes, or nil.
+func Language(p string, src []byte) string {
+	if l := detect(p, src); l != nil {
 		return l.name
 	}
 	return ""

@@ -43,7 +43,7 @@ func (d *Decl) container() bool {
 
 // NewOutline finds the declarations of a file by its name and text.
 func NewOutline(path string, src []byte) Outline {
-	lang := languageOf(path)
+	lang := detect(path, src)
 	out := Outline{Method: MethodHeuristic}
 	if lang == nil {
 		return out
