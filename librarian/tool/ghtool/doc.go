@@ -10,18 +10,38 @@ import (
 	"context"
 	"net/http"
 	"net/url"
+	"time"
 
 	"github.com/librarian-app/librarian/librarian"
+	"github.com/librarian-app/librarian/librarian/tool"
 )
 
 // API is one run's way to GitHub's REST API. It decides what the run may read.
 type API interface {
-	// Repo gives a repository that the run may read through the API. For one that does not exist and for one that it may not
-	// read the error is the same *librarian.UserError.
+	// Repo gives a repository that the run may read. For one that does not exist and for one that it may not read the error is
+	// the same *librarian.UserError.
 	Repo(ctx context.Context, name librarian.RepoName) (librarian.Repo, error)
-	// Get sends a GET request for a path below the API's root ("search/code"), already escaped, with a credential that reads
-	// just repo; with nil, one that reads what the run may. Any status is an answer. The caller closes the body.
+	// Get sends a GET request for an escaped path below the API's root ("search/code"), with a credential that reads just
+	// repo; with nil, one that reads what the run may and no more. Any status is an answer. The caller closes the body.
 	Get(ctx context.Context, repo *librarian.Repo, path string, query url.Values, header http.Header) (*http.Response, error)
-	// Readable reports whether the run may read a repository that a search named.
-	Readable(ctx context.Context, id librarian.RepoID) bool
+	// Readable reports whether the run may read a repository that a search named; private is what the search said of it.
+	Readable(ctx context.Context, id librarian.RepoID, private bool) bool
+}
+
+// Options are what the tools over GitHub need.
+type Options struct {
+	API  API
+	Host string           // of the GitHub that API asks, as in links
+	Run  string           // names the run where Pace shares between runs
+	Pace *Pace            // of code searches, one for all runs of an installation; nil: none
+	Now  func() time.Time // nil: time.Now
+}
+
+// Tools makes the tools over GitHub, in the order a model is told of them.
+func Tools(o Options) []tool.Tool {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	g := github{o}
+	return []tool.Tool{g.searchRepos(), g.searchCode(), g.readFile(), g.readThread()}
 }
