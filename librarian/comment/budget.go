@@ -32,12 +32,23 @@ const (
 	spacing   = time.Second // between two comments
 )
 
-// Progress leaves room: it may use this much of the budget, and is given up after this time.
+// Progress leaves room for a hundred runs an hour: when it stops at 200 writes, at 8 a run, at least 25 of them have begun,
+// and 75 more need 4 each (two marks, the answer, a mark taken off).
 const (
-	progressPerMinute = 50
-	progressPerHour   = 300
-	progressPatience  = 5 * time.Second
+	progressPerMinute = 40
+	progressPerHour   = 200
 )
+
+// patience is how long a write waits here before it is given back to who can wait longer and hold up nothing.
+func (k kind) patience() time.Duration {
+	switch k {
+	case progress:
+		return 5 * time.Second
+	case reaction:
+		return 30 * time.Second
+	}
+	return 90 * time.Second
+}
 
 // maxInstallations bounds what is kept; beyond it the budgets that are full again are dropped.
 const maxInstallations = 1000
@@ -92,19 +103,14 @@ func (b *budget) account(installation int64) *account {
 	return a
 }
 
-// acquire waits until a write of this kind may be made, and counts it. Progress that would have to wait for long is refused
-// with a [librarian.RateLimitError].
+// acquire waits until a write of this kind may be made, and counts it. One that would have to wait for longer than its
+// kind's patience is a [librarian.RateLimitError].
 func (b *budget) acquire(ctx context.Context, installation int64, k kind) error {
 	a := b.account(installation)
 	a.mu.Lock()
-	if k == progress {
-		if after := a.earliest(k).Sub(a.now()); after > progressPatience {
-			a.mu.Unlock()
-			return &librarian.RateLimitError{After: after, Err: errBusy}
-		}
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(ctx, progressPatience, errBusy)
-		defer cancel()
+	if after := a.earliest(k).Sub(a.now()); after > k.patience() {
+		a.mu.Unlock()
+		return &librarian.RateLimitError{After: after, Err: errBudget}
 	}
 	w := &waiter{kind: k, seq: a.seq, free: make(chan struct{})}
 	a.seq++
@@ -112,26 +118,28 @@ func (b *budget) acquire(ctx context.Context, installation int64, k kind) error 
 	a.dispatch()
 	a.mu.Unlock()
 
+	timeout := time.NewTimer(k.patience())
+	defer timeout.Stop()
+	var err error = &librarian.RateLimitError{After: k.patience(), Err: errBudget}
 	select {
 	case <-w.free:
 		return nil
+	case <-timeout.C:
 	case <-ctx.Done():
+		err = ctx.Err()
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if w.index < 0 {
-		return nil // granted at the same moment: it is counted, so it may as well be used
+		return nil // let go at the same moment: it is counted, so it may as well be made
 	}
 	heap.Remove(&a.waiting, w.index)
 	a.dispatch()
-	if errors.Is(context.Cause(ctx), errBusy) {
-		return &librarian.RateLimitError{After: progressPatience, Err: errBusy}
-	}
-	return ctx.Err()
+	return err
 }
 
-// errBusy is why progress is not written.
-var errBusy = errors.New("the write budget is needed for answers")
+// errBudget is why a write was given back.
+var errBudget = errors.New("our own write budget")
 
 // pause holds back every write of an installation.
 func (b *budget) pause(installation int64, d time.Duration) {

@@ -98,51 +98,64 @@ func TestL1_TwentyQuestionsAtOnce(t *testing.T) {
 
 func TestL1_HundredRunsAnHour(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		b, g := newBudget(time.Now), &grants{}
-		rnd := rand.New(rand.NewPCG(1, 2))
-		var wg sync.WaitGroup
-		var mu sync.Mutex
-		var slowest time.Duration
-		refused := 0
-		for range 100 {
-			begin, length := time.Duration(rnd.Int64N(int64(59*time.Minute))), time.Duration(rnd.Int64N(int64(5*time.Minute)))
-			wg.Go(func() {
-				time.Sleep(begin)
-				require.NoError(t, b.acquire(t.Context(), 7, reaction))
-				g.add(reaction)
-				end := time.Now().Add(length)
-				for time.Now().Before(end) { // a progress comment each 30 s: more than there is room for
-					time.Sleep(min(30*time.Second, time.Until(end)))
-					err := b.acquire(t.Context(), 7, progress)
-					if err == nil {
-						g.add(progress)
-						continue
-					}
-					var limit *librarian.RateLimitError
-					require.ErrorAs(t, err, &limit)
-					require.Positive(t, limit.RetryAfter())
-					mu.Lock()
-					refused++
-					mu.Unlock()
-				}
+	for seed := range uint64(20) {
+		synctest.Test(t, func(t *testing.T) {
+			b, g := newBudget(time.Now), &grants{}
+			rnd := rand.New(rand.NewPCG(seed, 2))
+			var wg sync.WaitGroup
+			var mu sync.Mutex
+			var slowest time.Duration
+			refused := 0
+			write := func(k kind) {
 				start := time.Now()
-				require.NoError(t, b.acquire(t.Context(), 7, answer))
-				g.add(answer)
-				took := time.Since(start)
+				require.NoError(t, b.acquire(t.Context(), 7, k))
+				g.add(k)
 				mu.Lock()
-				slowest = max(slowest, took)
-				mu.Unlock()
-				require.NoError(t, b.acquire(t.Context(), 7, reaction))
-				g.add(reaction)
-			})
-		}
-		wg.Wait()
-		g.requireWithinLimits(t)
-		require.Len(t, g.of(answer), 100)
-		require.LessOrEqual(t, slowest, 30*time.Second)
-		require.Positive(t, refused, "the load was to exceed the budget")
-	})
+				defer mu.Unlock()
+				if k == answer {
+					slowest = max(slowest, time.Since(start))
+				}
+			}
+			for range 100 {
+				begin, length := time.Duration(rnd.Int64N(int64(59*time.Minute))), time.Duration(rnd.Int64N(int64(5*time.Minute)))
+				wg.Go(func() {
+					time.Sleep(begin)
+					write(reaction)
+					shown, begun := false, time.Now()
+					for _, at := range []time.Duration{30, 60, 120} { // seconds; more than there is room for
+						if at *= time.Second; at > length {
+							break
+						}
+						time.Sleep(at - time.Since(begun))
+						var limit *librarian.RateLimitError
+						switch err := b.acquire(t.Context(), 7, progress); {
+						case err == nil:
+							g.add(progress)
+							shown = true
+						default:
+							require.ErrorAs(t, err, &limit)
+							require.Positive(t, limit.RetryAfter())
+							mu.Lock()
+							refused++
+							mu.Unlock()
+						}
+					}
+					time.Sleep(max(0, length-time.Since(begun)))
+					write(answer)
+					write(reaction)
+					write(tidy)
+					if shown {
+						write(tidy)
+					}
+				})
+			}
+			wg.Wait()
+			g.requireWithinLimits(t)
+			require.Len(t, g.of(answer), 100)
+			require.LessOrEqual(t, slowest, 30*time.Second)
+			require.Positive(t, refused, "the load was to exceed the budget")
+		})
+	}
 }
 
 func TestL1_Order(t *testing.T) {
@@ -179,18 +192,22 @@ func TestAcquireEnds(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBudget(time.Now)
-		b.pause(7, time.Hour)
+		b.pause(7, time.Minute)
 		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 		defer cancel()
 		require.ErrorIs(t, b.acquire(ctx, 7, answer), context.DeadlineExceeded)
 		require.Empty(t, b.account(7).waiting, "it left the queue")
 		require.Empty(t, b.account(7).writes, "it was not counted")
-
-		start := time.Now()
-		var limit *librarian.RateLimitError
-		require.ErrorAs(t, b.acquire(t.Context(), 7, progress), &limit)
-		require.Zero(t, time.Since(start), "hopeless progress does not wait")
-		require.InDelta(t, time.Hour, limit.RetryAfter(), float64(3*time.Second))
+		require.NoError(t, b.acquire(t.Context(), 7, answer), "a minute is waited out")
+		b.pause(7, time.Hour)
+		for _, k := range []kind{reaction, answer, tidy, progress} {
+			start := time.Now()
+			var limit *librarian.RateLimitError
+			require.ErrorAs(t, b.acquire(t.Context(), 7, k), &limit)
+			require.Zero(t, time.Since(start), "what is hopeless does not wait")
+			require.Equal(t, time.Hour, limit.RetryAfter())
+		}
+		require.False(t, b.account(7).idle())
 		time.Sleep(2 * time.Hour)
 		require.True(t, b.account(7).idle())
 	})
@@ -208,7 +225,8 @@ func TestProgressGivesUpBehindAnswers(t *testing.T) {
 		start := time.Now()
 		var limit *librarian.RateLimitError
 		require.ErrorAs(t, b.acquire(t.Context(), 7, progress), &limit)
-		require.Equal(t, progressPatience, time.Since(start))
+		require.Equal(t, progress.patience(), time.Since(start))
 		wg.Wait()
+		require.Len(t, b.account(7).writes, 20)
 	})
 }

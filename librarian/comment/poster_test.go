@@ -170,6 +170,20 @@ func TestSayOnce(t *testing.T) {
 	known.Known = first.Comment
 	require.Equal(t, first, h.say(known))
 	require.Equal(t, []string{"two"}, h.ours())
+
+	other := h.post(librarian.RoleAnswer, "another run")
+	other.Run, other.Known = librarian.NewRunID(), first.Comment // a record that is wrong
+	require.NotEqual(t, first.Comment, h.say(other).Comment)
+	h.Inject(githubsim.Fault{Method: http.MethodPatch, Status: 404, Count: 1}) // deleted while we looked
+	require.NotEqual(t, first.Comment, h.say(h.post(librarian.RoleAnswer, "three")).Comment)
+}
+
+func TestReactWaitsOutAShortLimit(t *testing.T) {
+	t.Parallel()
+	h := newThread(t, githubsim.Options{})
+	h.Inject(githubsim.SecondaryLimit(regexp.MustCompile(`/reactions$`), 1, time.Second))
+	require.NoError(t, h.poster.React(ctx, h.place, librarian.ReactionEyes))
+	require.Equal(t, []string{"librarian[bot] eyes"}, h.marks())
 }
 
 func TestSayPartsAndRoles(t *testing.T) {
@@ -379,7 +393,7 @@ func TestT7_RenamedWhileTheRunWorked(t *testing.T) {
 	require.Len(t, h.Comments("acme/application", h.issue.Number), 2)
 }
 
-// The sim refuses more than 80 writes a minute as GitHub does; here it is told to allow one comment a second.
+// The order and the numbers are tested in virtual time; this shows that they reach the wire.
 func TestL1_CommentsAreSpaced(t *testing.T) {
 	t.Parallel()
 	h := newThread(t, githubsim.Options{})

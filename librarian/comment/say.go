@@ -99,7 +99,6 @@ func (p *Poster) find(ctx context.Context, t target, post librarian.Post, mark s
 // create makes the comment. When GitHub does not say whether it did, because the connection was cut or it answered 5xx, the
 // thread is asked before a second try.
 func (p *Poster) create(ctx context.Context, t target, k kind, post librarian.Post, mark, body string) (*remark, error) {
-	post.Known = 0
 	path := fmt.Sprintf("issues/%d/comments", t.place.Number)
 	for try := 1; ; try++ {
 		var made remark
