@@ -187,19 +187,20 @@ type plan struct {
 // first commit of a store comes whole, at depth 1: one request brings all there
 // is to read. For a further one, commit and trees come first, and then, in one
 // batch, just the blobs that are not there yet.
-func (s *Store) ensure(ctx context.Context, k storeKey, req Request, sha string, lock *fileLock) (*plan, error) {
+func (s *Store) ensure(ctx context.Context, k storeKey, req Request, sha string, lock *fileLock) (_ *plan, err error) {
 	p := &plan{how: Cached}
 	dir := s.gitDir(k)
 	if err := s.room(ctx, req.Repo, 0); err != nil {
 		return nil, err
 	}
-	_, err := os.Stat(dir)
+	_, err = os.Stat(dir)
 	if err == nil && !sound(dir) {
-		if err := s.discard(dir); err != nil {
+		if err = s.discard(dir); err != nil {
 			return nil, err
 		}
 		err = fs.ErrNotExist
 	}
+	defer func() { err = suspect(err, p.how) }()
 	if errors.Is(err, fs.ErrNotExist) {
 		p.how = Cloned
 		if err := s.clone(ctx, k, req, sha, lock); err != nil {
@@ -260,7 +261,7 @@ func (s *Store) ensure(ctx context.Context, k storeKey, req Request, sha string,
 // clone makes the store in staging and moves it into place when its first
 // commit is there.
 func (s *Store) clone(ctx context.Context, k storeKey, req Request, sha string, lock *fileLock) error {
-	tmp, done, err := s.staging()
+	tmp, staged, done, err := s.staging()
 	if err != nil {
 		return err
 	}
@@ -270,7 +271,7 @@ func (s *Store) clone(ctx context.Context, k storeKey, req Request, sha string, 
 	if err := makeStore(dir); err != nil {
 		return err
 	}
-	if err := s.fetchCommit(ctx, req, dir, sha, false, lock); err != nil {
+	if err := s.fetchCommit(ctx, req, dir, sha, false, lock, staged); err != nil {
 		return err
 	}
 	if _, err := s.peel(ctx, dir, sha); err != nil {
@@ -331,6 +332,17 @@ func (s *Store) checkSizes(repo Repo, p *plan) error {
 		}
 	}
 	return nil
+}
+
+// suspect marks an error of a fetch that neither the host nor the network
+// explains as damage of the store, unless the store is new.
+func suspect(err error, how How) error {
+	var ue *UpstreamError
+	var ge *gitError
+	if how != Cloned && errors.As(err, &ue) && errors.As(ue.Err, &ge) {
+		return fmt.Errorf("%w: %w", errDamaged, err)
+	}
+	return err
 }
 
 // isBroken reports whether an error means that a store on disk is damaged:

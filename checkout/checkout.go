@@ -137,6 +137,7 @@ func (s *Store) openTree(ctx context.Context, k storeKey, sha string) (*sharedTr
 		return decodeTree(b)
 	})
 	if t.root, err = os.OpenRoot(t.dir); err != nil {
+		_ = s.discard(dir)
 		return nil, err
 	}
 	if boot := bootID(); boot != t.meta.Boot {

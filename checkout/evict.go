@@ -253,22 +253,23 @@ func diskFull(repo Repo, err error) error {
 	return err
 }
 
-// maxPacks is how many packs a store may have before it is repacked. Every
-// fetch adds one, and every object that is read is looked for in all of them.
-const maxPacks = 24
-
-// Maintain evicts, and repacks the stores that have many packs. It runs by
-// itself, in the background, after trees were made.
+// Maintain evicts, removes what killed processes left behind, and repacks the stores that have more packs than the budget
+// has: every fetch adds one, and every object that is read is looked for in all
+// of them. It runs by itself, in the background, after trees were made.
 func (s *Store) Maintain(ctx context.Context) error {
-	err := s.evict(ctx, 0)
+	err := cmp.Or(s.sweep(), s.evict(ctx, 0))
 	_, stores, _, err2 := s.inventory()
 	err = cmp.Or(err, err2)
 	for _, st := range stores {
 		if ctx.Err() != nil {
 			break
 		}
+		if fl, err := s.locks.try(st.key.lock("fetch")); err == nil {
+			tidy(s.gitDir(st.key))
+			fl.unlock()
+		}
 		packs, _ := filepath.Glob(filepath.Join(s.gitDir(st.key), "objects/pack/*.idx"))
-		if len(packs) > maxPacks {
+		if len(packs) > s.opt.Budget.Packs {
 			err = cmp.Or(err, s.repack(ctx, st.key))
 		}
 	}
@@ -292,7 +293,7 @@ func (s *Store) repack(ctx context.Context, k storeKey) error {
 		return nil // the next Acquire makes it anew
 	}
 	tidy(dir)
-	if err := s.git.run(ctx, gitCommand{dir: dir, lock: lock.f, config: promisorConfig,
+	if err := s.git.run(ctx, gitCommand{dir: dir, locks: []*fileLock{lock}, config: promisorConfig,
 		args: []string{"repack", "-a", "-d", "-q", "--no-write-bitmap-index"}}); err != nil {
 		return err
 	}

@@ -31,9 +31,9 @@ type gitCommand struct {
 	// stdout consumes the output; an error from it ends the command and is the
 	// command's error. nil discards the output.
 	stdout func(io.Reader) error
-	// lock is inherited by git and its children: as long as any of them lives,
-	// the lock is held, even if this process is killed.
-	lock  *os.File
+	// locks are inherited by git and its children: as long as any of them lives,
+	// they are held, even if this process is killed.
+	locks []*fileLock
 	scrub func(string) string // removes secrets from what git says
 	// lazy lets git fetch single objects on its own. Nothing in this package
 	// sets it; the start-up probe does, to see that its absence is honoured.
@@ -168,8 +168,8 @@ func (g *git) run(ctx context.Context, c gitCommand) error {
 	cmd.WaitDelay = time.Second
 	var said tail
 	cmd.Stderr = &said
-	if c.lock != nil {
-		cmd.ExtraFiles = []*os.File{c.lock}
+	for _, fl := range c.locks {
+		cmd.ExtraFiles = append(cmd.ExtraFiles, fl.f)
 	}
 	var out io.ReadCloser
 	if c.stdout != nil {

@@ -107,24 +107,24 @@ func writeFile(path string, b []byte) error {
 }
 
 // staging makes an empty folder below tmp. Its lock tells other processes that
-// somebody is still working on it.
-func (s *Store) staging() (dir string, done func(), err error) {
+// somebody is still working on it; git commands that write there inherit it.
+func (s *Store) staging() (dir string, lock *fileLock, done func(), err error) {
 	name := randomHex(8)
 	fl, err := s.locks.try("tmp." + name)
 	if err != nil {
-		return "", nil, err
+		return "", nil, nil, err
 	}
 	dir = filepath.Join(s.opt.Dir, "tmp", name)
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		fl.remove()
-		return "", nil, err
+		return "", nil, nil, err
 	}
-	return dir, func() { _ = removeAll(dir); fl.remove() }, nil
+	return dir, fl, func() { _ = removeAll(dir); fl.remove() }, nil
 }
 
 // discard moves something out of the way in one step and then deletes it.
 func (s *Store) discard(path string) error {
-	dir, done, err := s.staging()
+	dir, _, done, err := s.staging()
 	if err != nil {
 		return err
 	}

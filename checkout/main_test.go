@@ -2,7 +2,10 @@ package checkout_test
 
 import (
 	"context"
+	"crypto/sha1" //nolint:gosec // git's object names
+	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -28,6 +31,7 @@ type childJob struct {
 	Refs      []string // each of each repository
 	Maintain  bool     // after each round
 	Loop      time.Duration
+	Budget    checkout.Budget
 }
 
 func TestMain(m *testing.M) {
@@ -48,7 +52,7 @@ func child(text string) error {
 	if err := json.Unmarshal([]byte(text), &job); err != nil {
 		return err
 	}
-	s, err := checkout.New(checkout.Options{Dir: job.Dir, PrivateHosts: []string{job.Host}})
+	s, err := checkout.New(checkout.Options{Dir: job.Dir, PrivateHosts: []string{job.Host}, Budget: job.Budget})
 	if err != nil {
 		return err
 	}
@@ -135,4 +139,17 @@ func onlyWhole(t testing.TB, dir string) {
 		require.NoError(t, err)
 		require.Empty(t, found)
 	}
+}
+
+// asEither reports whether err is one of two kinds of error.
+func asEither[A, B error](err error, a *A, b *B) bool { return errors.As(err, a) || errors.As(err, b) }
+
+// repeatID is the id of a blob that is data n times over.
+func repeatID(data []byte, n int) string {
+	h := sha1.New() //nolint:gosec // git's object names
+	fmt.Fprintf(h, "blob %d\x00", len(data)*n)
+	for range n {
+		h.Write(data)
+	}
+	return hex.EncodeToString(h.Sum(nil))
 }

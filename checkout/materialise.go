@@ -47,7 +47,7 @@ func (s *Store) materialise(ctx context.Context, k storeKey, repo Repo, p *plan)
 	if err := s.room(ctx, repo, p.bytes); err != nil {
 		return nil, err
 	}
-	tmp, done, err := s.staging()
+	tmp, _, done, err := s.staging()
 	if err != nil {
 		return nil, err
 	}

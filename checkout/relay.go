@@ -239,7 +239,7 @@ func (p *pass) forward(w http.ResponseWriter, req *http.Request, rest, wantType 
 		}
 	}
 	w.WriteHeader(http.StatusOK)
-	if err := p.copy(w, resp.Body, cancel); err != nil {
+	if err := p.copy(ctx, cancel, w, resp.Body); err != nil {
 		return cutError{err}
 	}
 	return nil
@@ -292,7 +292,7 @@ func (p *pass) unreachable(err error) error {
 
 // copy hands the answer's body on, counts it, and ends it when it is too long
 // or when the host falls silent.
-func (p *pass) copy(w http.ResponseWriter, body io.Reader, cancel context.CancelCauseFunc) error {
+func (p *pass) copy(ctx context.Context, cancel context.CancelCauseFunc, w http.ResponseWriter, body io.Reader) error {
 	silent := time.AfterFunc(p.relay.stall, func() { cancel(errStall) })
 	defer silent.Stop()
 	flush := http.NewResponseController(w)
@@ -319,6 +319,8 @@ func (p *pass) copy(w http.ResponseWriter, body io.Reader, cancel context.Cancel
 			return nil
 		case err != nil && p.ctx.Err() != nil:
 			return context.Cause(p.ctx)
+		case err != nil && errors.Is(context.Cause(ctx), errStall):
+			return &UpstreamError{Repo: p.repo.Name, Reason: "the host fell silent"}
 		case err != nil:
 			return &UpstreamError{Repo: p.repo.Name, Reason: "the host's answer was cut off", Err: err}
 		}

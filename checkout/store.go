@@ -59,7 +59,8 @@ type Budget struct {
 	StoreBytes int64         // on disk, one repository. 8 GiB
 	DiskBytes  int64         // on disk, in all. 40 GiB
 	FreeBytes  int64         // to be left free on the disk. 512 MiB
-	Memory     int64         // address space of one git process. 3 GiB
+	Packs      int           // of one store, before it is repacked. 24
+	Memory     int64         // address space of one git process. 2 GiB
 	Time       time.Duration // of one git command. 5 minutes
 	Stall      time.Duration // of a host's silence. 60 seconds
 }
@@ -76,11 +77,14 @@ func (b *Budget) defaults() {
 	def(&b.StoreBytes, 8<<30)
 	def(&b.DiskBytes, 40<<30)
 	def(&b.FreeBytes, 512<<20)
-	def(&b.Memory, 3<<30)
+	def(&b.Memory, 2<<30)
 	def((*int64)(&b.Time), int64(5*time.Minute))
 	def((*int64)(&b.Stall), int64(time.Minute))
 	if b.Entries == 0 {
 		b.Entries = 400_000
+	}
+	if b.Packs == 0 {
+		b.Packs = 24
 	}
 	if b.Depth == 0 {
 		b.Depth = 200
@@ -246,7 +250,7 @@ func (s *Store) probe(ctx context.Context) error {
 	if major < 2 || major == 2 && minor < 39 {
 		return fmt.Errorf("git %d.%d is too old: 2.39.4 or newer is needed", major, minor)
 	}
-	dir, done, err := s.staging()
+	dir, _, done, err := s.staging()
 	if err != nil {
 		return err
 	}

@@ -249,7 +249,7 @@ func tidy(dir string) {
 var fetchArgs = []string{"fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-gc", "--no-recurse-submodules", "--force", "--refmap="}
 
 // fetchCommit brings one commit and its trees. filtered leaves the blobs out.
-func (s *Store) fetchCommit(ctx context.Context, req Request, gitDir, sha string, filtered bool, lock *fileLock) error {
+func (s *Store) fetchCommit(ctx context.Context, req Request, gitDir, sha string, filtered bool, locks ...*fileLock) error {
 	s.stats.fetches.Add(1)
 	args := append([]string{}, fetchArgs...)
 	if !isWhole(gitDir) {
@@ -261,7 +261,7 @@ func (s *Store) fetchCommit(ctx context.Context, req Request, gitDir, sha string
 		args = append(args, "--no-filter")
 	}
 	args = append(args, "origin", "+"+sha+":refs/checkout/"+sha)
-	return s.netCommand(ctx, req.Repo, req.Credentials, gitCommand{dir: gitDir, args: args, lock: lock.f})
+	return s.netCommand(ctx, req.Repo, req.Credentials, gitCommand{dir: gitDir, args: args, locks: locks})
 }
 
 // isWhole reports whether a store has the whole history of what it has. A
@@ -276,6 +276,6 @@ func (s *Store) fetchObjects(ctx context.Context, req Request, gitDir string, oi
 	s.stats.fetches.Add(1)
 	args := append([]string{"-c", "fetch.negotiationAlgorithm=noop"}, fetchArgs...)
 	args = append(args, "--filter=blob:none", "--stdin", "origin")
-	return s.netCommand(ctx, req.Repo, req.Credentials, gitCommand{dir: gitDir, args: args, lock: lock.f,
+	return s.netCommand(ctx, req.Repo, req.Credentials, gitCommand{dir: gitDir, args: args, locks: []*fileLock{lock},
 		stdin: strings.NewReader(strings.Join(oids, "\n") + "\n")})
 }

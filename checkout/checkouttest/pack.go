@@ -17,6 +17,7 @@ import (
 type Pack struct {
 	body bytes.Buffer
 	n    uint32
+	z    *zlib.Writer
 }
 
 var packTypes = map[string]byte{"commit": 1, "tree": 2, "blob": 3, "tag": 4, "ref-delta": 7}
@@ -32,9 +33,12 @@ func (p *Pack) header(kind string, size int) {
 }
 
 func (p *Pack) deflate(data []byte) {
-	z := zlib.NewWriter(&p.body)
-	_, _ = z.Write(data)
-	_ = z.Close()
+	if p.z == nil {
+		p.z = zlib.NewWriter(&p.body)
+	}
+	p.z.Reset(&p.body)
+	_, _ = p.z.Write(data)
+	_ = p.z.Close()
 }
 
 // Add adds an object as its bytes are and gives its id.
