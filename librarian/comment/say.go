@@ -110,17 +110,17 @@ func (p *Poster) create(ctx context.Context, t target, k kind, post librarian.Po
 			return nil, err
 		}
 		p.log.Warn("comment: not told whether a comment was made", "run", string(post.Run), "role", post.Role, "try", try, "err", err)
+		if sleep(ctx, time.Duration(try)*time.Second) != nil { // a list may lag behind a write
+			return nil, err
+		}
 		found, findErr := p.find(ctx, t, post, mark)
 		if findErr != nil {
 			return nil, errors.Join(err, findErr)
 		}
-		if found != nil {
+		switch {
+		case found != nil:
 			return found, nil
-		}
-		if try == maxTries {
-			return nil, err
-		}
-		if err := sleep(ctx, time.Duration(try)*time.Second); err != nil {
+		case try == maxTries:
 			return nil, err
 		}
 	}

@@ -2,6 +2,8 @@ package hub
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -27,6 +29,7 @@ type Options struct {
 	UserToken  string // on the terminal: a person's token; "" there means anonymous
 
 	Transport  http.RoundTripper // to the network; nil means one of its own, with time-outs
+	RootCAs    *x509.CertPool    // who may vouch for the host, without Transport; nil means the system's
 	Now        func() time.Time  // nil means time.Now
 	Log        *slog.Logger      // nil means no log
 	CacheBytes int64             // of answers, for each installation and class of access; 0 means 4 MiB
@@ -91,7 +94,7 @@ func New(opts Options) (*Hub, error) {
 	}
 	next := opts.Transport
 	if next == nil {
-		next = newTransport()
+		next = newTransport(opts.RootCAs)
 	}
 	h.wire = wire{host, next}
 	if opts.UserToken != "" {
@@ -111,10 +114,11 @@ func New(opts Options) (*Hub, error) {
 }
 
 // newTransport is http.DefaultTransport with time-outs that suit an API.
-func newTransport() http.RoundTripper {
+func newTransport(roots *x509.CertPool) http.RoundTripper {
 	return &http.Transport{
 		Proxy:                 http.ProxyFromEnvironment,
 		DialContext:           (&net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}).DialContext,
+		TLSClientConfig:       &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12},
 		TLSHandshakeTimeout:   10 * time.Second,
 		ResponseHeaderTimeout: 30 * time.Second,
 		IdleConnTimeout:       90 * time.Second,

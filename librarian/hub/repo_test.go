@@ -1,8 +1,12 @@
 package hub_test
 
 import (
+	"crypto/tls"
+	"crypto/x509"
+	"net/http/httptest"
 	"regexp"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -240,4 +244,21 @@ func TestPrivateOutsideTheInstallation(t *testing.T) {
 	r, err := w.hub.ByName(ctx, w.inst, name(t, "acme/app"))
 	require.NoError(t, err)
 	require.Zero(t, r.Installation)
+}
+
+func TestL5_EnterpriseHostWithItsOwnCA(t *testing.T) {
+	t.Parallel()
+	ca := httptest.NewTLSServer(nil)
+	t.Cleanup(ca.Close)
+	w := newWorld(t, githubsim.Options{TLS: &tls.Config{Certificates: ca.TLS.Certificates}}, func(o *hub.Options) {
+		o.RootCAs = x509.NewCertPool()
+		o.RootCAs.AddCert(ca.Certificate())
+	})
+	r, err := w.hub.ByName(ctx, w.inst, name(t, "acme/secret"))
+	require.NoError(t, err)
+	require.Equal(t, w.URL()+"/acme/secret.git", r.CloneURL)
+	require.True(t, strings.HasPrefix(r.CloneURL, "https://127.0.0.1:"))
+	stranger := w.newHub(hub.Options{AppID: w.app.ID, PrivateKey: appKey()})
+	_, err = stranger.App(ctx)
+	require.ErrorContains(t, err, "certificate")
 }
