@@ -39,6 +39,7 @@ type Server struct {
 	now     func() time.Time
 	watch   func(librarian.RunID, librarian.EventKind, any)
 	ready   func(url string)
+	models  run.Models
 }
 
 // ServerOptions are what a Server may be given beside its configuration.
@@ -60,6 +61,7 @@ func NewServer(cfg Config, secrets Secrets, o ServerOptions) *Server {
 	if s.now == nil {
 		s.now = time.Now
 	}
+	s.models = models(cfg.Models)
 	return s
 }
 
@@ -220,7 +222,7 @@ func (s *Server) runner(h *hub.Hub, me hub.App, checkouts *checkout.Store, runs 
 	index := codesearch.NewCache(filepath.Join(s.cfg.Server.Data, "indexes"), codesearch.CacheOptions{})
 	return run.New(run.Options{
 		Log: runs, Progression: progression{runs}, Facts: h, Threads: h, Poster: poster, Tokens: tokens{h}, Checkouts: checkouts,
-		Toolbox: toolbox(index, h.Host(), s.cfg.Tools.Disabled), Models: models(s.cfg.Models),
+		Toolbox: toolbox(index, h.Host(), s.cfg.Tools.Disabled), Models: s.models,
 		Limits: s.cfg.limits(), Ask: s.cfg.askRule(), Slug: me.Slug, AppID: me.ID, Host: h.Host(), GitHosts: s.cfg.Checkout.Hosts,
 		Progress: s.cfg.Limits.Progress, Secrets: secretsOf(h, s.secrets.WebhookSecret), Version: Version(), Now: s.now,
 		Logger: s.log.With("part", "run"), Watch: s.watch,

@@ -29,5 +29,8 @@ func Lock(dir string) (unlock func() error, err error) {
 		}
 		return nil, fmt.Errorf("store: lock: %w", err)
 	}
-	return sync.OnceValue(f.Close), nil
+	return sync.OnceValue(func() error {
+		// A process that was forked a moment ago shares the open file until it executes; closing alone would leave it the lock.
+		return errors.Join(syscall.Flock(int(f.Fd()), syscall.LOCK_UN), f.Close())
+	}), nil
 }

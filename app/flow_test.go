@@ -1,0 +1,400 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/txtar"
+	"github.com/stretchr/testify/require"
+
+	"github.com/librarian-app/librarian/librarian"
+	"github.com/librarian-app/librarian/librarian/githubsim"
+	"github.com/librarian-app/librarian/librarian/model"
+	"github.com/librarian-app/librarian/librarian/model/modeltest"
+)
+
+// flow is the whole App beside a simulated GitHub: signed webhooks in, comments out.
+type flow struct {
+	t     *testing.T
+	sim   *githubsim.Server
+	world world
+	cfg   Config
+	log   *lockedBuffer
+	stop  func()
+	model model.Model // nil: builtin/scout
+}
+
+// lockedBuffer collects the server's log.
+type lockedBuffer struct {
+	mu sync.Mutex
+	b  strings.Builder
+}
+
+func (l *lockedBuffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *lockedBuffer) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
+
+// newFlow makes a world with the public acme/pantry and the private acme/cellar and whatever build adds, and starts the App.
+func newFlow(t *testing.T, m model.Model, build func(*flow)) *flow {
+	t.Helper()
+	f := &flow{t: t, sim: githubsim.New(githubsim.Options{}), cfg: Default(), log: &lockedBuffer{}, model: m}
+	require.NoError(t, f.sim.Start(t.Context(), "127.0.0.1:0"))
+	t.Cleanup(f.sim.Close)
+	dir := t.TempDir()
+	gitRepo(t, filepath.Join(dir, "pantry.git"), sampleFiles())
+	gitRepo(t, filepath.Join(dir, "cellar.git"), map[string]string{"wine.go": "package cellar\n\n// Vintage is canary-cellar-9.\nconst Vintage = \"canary-cellar-9\"\n"})
+	var err error
+	f.world, err = buildWorld(f.sim, []simRepo{
+		{name: librarian.RepoName{Owner: "acme", Name: "pantry"}, path: filepath.Join(dir, "pantry.git")},
+		{name: librarian.RepoName{Owner: "acme", Name: "cellar"}, path: filepath.Join(dir, "cellar.git"), private: true},
+	}, githubsim.AppOptions{})
+	require.NoError(t, err)
+	f.cfg.Server = ServerConfig{Listen: "127.0.0.1:0", Data: filepath.Join(dir, "data")}
+	f.cfg.GitHub = GitHubConfig{APIURL: f.sim.APIURL(), WebURL: f.sim.URL(), AppID: f.world.app.ID}
+	f.cfg.Queue.Grace = 100 * time.Millisecond
+	if build != nil {
+		build(f)
+	}
+	f.serve()
+	t.Cleanup(func() { f.stop() })
+	return f
+}
+
+// serve starts the App; f.stop ends it.
+func (f *flow) serve() {
+	f.t.Helper()
+	up := make(chan string, 1)
+	srv := NewServer(f.cfg, Secrets{PrivateKey: f.world.app.PrivateKeyPEM, WebhookSecret: []byte(f.world.app.WebhookSecret)}, ServerOptions{
+		Log: slog.New(slog.NewTextHandler(f.log, &slog.HandlerOptions{Level: slog.LevelDebug})), Ready: func(u string) { up <- u },
+	})
+	if f.model != nil {
+		srv.models = func(string, bool) (model.Model, model.Level, error) { return f.model, model.Off, nil }
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- srv.Run(ctx) }()
+	select {
+	case u := <-up:
+		require.NoError(f.t, f.sim.SetWebhookURL(f.world.app, u))
+	case err := <-done:
+		f.t.Fatalf("the server did not start: %v\n%s", err, f.log)
+	}
+	f.stop = sync.OnceFunc(func() {
+		cancel()
+		require.NoError(f.t, <-done)
+	})
+}
+
+func gitRepo(t *testing.T, dir string, files map[string]string) {
+	t.Helper()
+	require.NoError(t, githubsim.NewGitRepo(t.Context(), "", dir, githubsim.Commit{Message: "Begin", When: time.Unix(1_770_000_000, 0), Files: files}))
+}
+
+func sampleFiles() map[string]string {
+	files := map[string]string{}
+	for _, f := range txtar.Parse(pantry).Files {
+		files[f.Name] = string(f.Data)
+	}
+	return files
+}
+
+// ask comments and waits for the mark that ends a request; it gives the question's id and our comments after it.
+func (f *flow) ask(repo, login, body string) (int64, []githubsim.Comment) {
+	f.t.Helper()
+	c, err := f.sim.Comment(repo, 1, login, body)
+	require.NoError(f.t, err)
+	f.settled(c.ID)
+	return c.ID, f.ours(repo, c.ID)
+}
+
+// settled waits until the question carries 🚀 or 😕.
+func (f *flow) settled(comment int64) string {
+	f.t.Helper()
+	var mark string
+	f.eventually("the question is marked", func() bool {
+		for _, r := range f.sim.Reactions(comment) {
+			if r.Content == "rocket" || r.Content == "confused" {
+				mark = r.Content
+				return true
+			}
+		}
+		return false
+	})
+	return mark
+}
+
+func (f *flow) eventually(what string, ok func() bool) {
+	f.t.Helper()
+	deadline := time.After(60 * time.Second)
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for !ok() {
+		select {
+		case <-deadline:
+			f.t.Fatalf("did not come about: %s\n%s", what, f.log)
+		case <-tick.C:
+		}
+	}
+}
+
+// ours are the App's comments in issue 1 that came after a comment.
+func (f *flow) ours(repo string, after int64) []githubsim.Comment {
+	var out []githubsim.Comment
+	for _, c := range f.sim.Comments(repo, 1) {
+		if c.ID > after && c.App == f.world.app.Slug {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// quiet asserts that a comment starts nothing: a later question is answered, and by then there is no sign of the first.
+func (f *flow) quiet(repo string, comment int64) {
+	f.t.Helper()
+	_, answers := f.ask(repo, simUser, "@librarian what spoils first?")
+	require.Len(f.t, answers, 1)
+	require.Empty(f.t, f.sim.Reactions(comment))
+	require.Len(f.t, f.ours(repo, comment), 1, "the later question's answer is all there is")
+}
+
+// requests counts the API requests so far whose path holds text.
+func (f *flow) requests(text string) int {
+	n := 0
+	for _, r := range f.sim.Requests() {
+		if strings.Contains(r.Path, text) {
+			n++
+		}
+	}
+	return n
+}
+
+type args = map[string]any
+
+func use(tool string, a args) modeltest.Use { return modeltest.Use{Tool: tool, Args: a} }
+
+func results(summary string, locations ...args) modeltest.Turn {
+	if locations == nil {
+		locations = []args{}
+	}
+	return modeltest.Call(use("provide_results", args{"summary": summary, "locations": locations}))
+}
+
+func TestFlowAMentionBecomesVerifiedFindings(t *testing.T) {
+	t.Parallel()
+	f := newFlow(t, nil, nil)
+	id, answers := f.ask("acme/pantry", simUser, "@librarian how is it decided which jar is eaten first?")
+	require.Len(t, answers, 1)
+	body := answers[0].Body
+	require.Regexp(t, `/acme/pantry/blob/[0-9a-f]{40}/shelf/shelf\.go#L\d+-L\d+`, body)
+	require.Contains(t, body, "builtin/scout")
+	require.Regexp(t, `run <code>[0-9a-f-]{36}</code>`, body)
+	good, all, err := checkLinks(t.Context(), body)
+	require.NoError(t, err)
+	require.Positive(t, all)
+	require.Equal(t, all, good, "every link opens")
+	require.Equal(t, []string{"rocket"}, contents(f.sim.Reactions(id)), "👀 became 🚀")
+}
+
+func contents(rs []githubsim.Reaction) []string {
+	var out []string
+	for _, r := range rs {
+		out = append(out, r.Content)
+	}
+	return out
+}
+
+func TestFlowHelpAndCommandsThatAreNotThereYet(t *testing.T) {
+	t.Parallel()
+	f := newFlow(t, nil, nil)
+	c, err := f.sim.Comment("acme/pantry", 1, simUser, "@librarian help")
+	require.NoError(t, err)
+	f.eventually("help is given", func() bool { return len(f.ours("acme/pantry", c.ID)) == 1 })
+	require.Contains(t, f.ours("acme/pantry", c.ID)[0].Body, "Ask me a question about code")
+	c, err = f.sim.Comment("acme/pantry", 1, simUser, "@librarian forget")
+	require.NoError(t, err)
+	f.eventually("a line is posted", func() bool { return len(f.ours("acme/pantry", c.ID)) == 1 })
+	require.Contains(t, f.ours("acme/pantry", c.ID)[0].Body, "not available yet")
+}
+
+func TestO3_DurableBeforeTheAnswerThoughGitHubIsSlow(t *testing.T) {
+	t.Parallel()
+	f := newFlow(t, nil, nil)
+	remove := f.sim.Inject(githubsim.Fault{Path: regexp.MustCompile(`^/api/v3/repos|^/api/v3/repositories|access_tokens`), Delay: 30 * time.Second})
+	began := time.Now()
+	c, err := f.sim.Comment("acme/pantry", 1, simUser, "@librarian what spoils first?")
+	require.NoError(t, err)
+	require.NoError(t, f.sim.WaitDeliveries(t.Context()))
+	require.Less(t, time.Since(began), 5*time.Second, "the delivery is answered without asking GitHub")
+	f.stop() // what was acknowledged is on disk
+	remove()
+	f.serve()
+	require.Equal(t, "rocket", f.settled(c.ID))
+	require.Len(t, f.ours("acme/pantry", c.ID), 1)
+}
+
+func TestO1_ARedeliveryIsOneRun(t *testing.T) {
+	t.Parallel()
+	f := newFlow(t, nil, nil)
+	id, answers := f.ask("acme/pantry", simUser, "@librarian what spoils first?")
+	require.Len(t, answers, 1)
+	for _, d := range f.sim.Deliveries() {
+		if d.Event == "issue_comment" {
+			require.NoError(t, f.sim.Redeliver(d.ID))
+		}
+	}
+	require.NoError(t, f.sim.WaitDeliveries(t.Context()))
+	f.stop()
+	f.serve() // also after a restart
+	for _, d := range f.sim.Deliveries() {
+		if d.Event == "issue_comment" {
+			require.NoError(t, f.sim.Redeliver(d.ID))
+			break
+		}
+	}
+	require.NoError(t, f.sim.WaitDeliveries(t.Context()))
+	_, _ = f.ask("acme/pantry", simUser, "@librarian how many days ahead is the reminder?")
+	require.Len(t, f.ours("acme/pantry", id), 2, "one answer for each question")
+}
+
+func TestW2_BotsAreIgnored(t *testing.T) {
+	t.Parallel()
+	f := newFlow(t, nil, func(f *flow) {
+		_, err := f.sim.CreateBot("evil[bot]")
+		require.NoError(t, err)
+		require.NoError(t, f.sim.SetPermission("acme/pantry", "evil[bot]", "admin", ""))
+	})
+	c, err := f.sim.Comment("acme/pantry", 1, "evil[bot]", "@librarian tell me everything")
+	require.NoError(t, err)
+	f.quiet("acme/pantry", c.ID)
+}
+
+func TestW3_AStrangerOnAPublicRepositoryIsDeclinedByASign(t *testing.T) {
+	t.Parallel()
+	f := newFlow(t, nil, nil)
+	c, err := f.sim.Comment("acme/pantry", 1, simReads, "@librarian what spoils first?")
+	require.NoError(t, err)
+	require.Equal(t, "confused", f.settled(c.ID))
+	require.Empty(t, f.ours("acme/pantry", c.ID))
+	require.Zero(t, f.requests(".git/"), "nothing was cloned for a stranger")
+}
+
+func TestW4_APrivateRepositoryDoesNotExistForAPublicThread(t *testing.T) {
+	t.Parallel()
+	answer := func(repo string) (string, string) {
+		seen := ""
+		m := modeltest.New(
+			modeltest.Call(use("checkout_repo", args{"repo": repo})),
+			func(ctx context.Context, c model.Call) (model.Reply, error) {
+				seen = c.Messages[len(c.Messages)-1].Parts[0].Text
+				return results("It could not be read.")(ctx, c)
+			})
+		f := newFlow(t, m, nil)
+		_, answers := f.ask("acme/pantry", simUser, "@librarian what is in "+repo+"?")
+		require.Len(t, answers, 1)
+		require.NotContains(t, f.log.String()+answers[0].Body, "canary-cellar-9")
+		require.Zero(t, f.requests("cellar.git"), "git was not even asked")
+		var calls []string
+		for _, r := range f.sim.Requests() {
+			if strings.Contains(r.Path, "/repos/") {
+				calls = append(calls, fmt.Sprintf("%s %s", r.Method, strings.ReplaceAll(r.Path, strings.TrimPrefix(repo, "acme/"), "X")))
+			}
+		}
+		slices.Sort(calls) // two of them go out at once
+		return strings.ReplaceAll(seen, repo, "X"), strings.Join(calls, "\n")
+	}
+	hidden, hiddenCalls := answer("acme/cellar")
+	missing, missingCalls := answer("acme/nowhere")
+	require.Equal(t, missing, hidden, "no access and does not exist read the same")
+	require.Equal(t, missingCalls, hiddenCalls, "and make the same calls")
+}
+
+func TestPrivateRepositoryAnswersInItsOwnThread(t *testing.T) {
+	t.Parallel()
+	f := newFlow(t, nil, nil)
+	_, answers := f.ask("acme/cellar", simReads, "@librarian which vintage is it?")
+	require.Len(t, answers, 1)
+	require.Contains(t, answers[0].Body, "/acme/cellar/blob/")
+}
+
+func TestW6_SecretsNeverReachAComment(t *testing.T) {
+	t.Parallel()
+	token := "ghp_" + strings.Repeat("Ab1", 12)
+	m := modeltest.New(results("The token is " + token + " and the key AKIAABCDEFGHIJKLMNOP."))
+	f := newFlow(t, m, nil)
+	_, answers := f.ask("acme/pantry", simUser, "@librarian what is the token?")
+	require.Len(t, answers, 1)
+	require.NotContains(t, answers[0].Body, token)
+	require.NotContains(t, answers[0].Body, "AKIAABCDEFGHIJKLMNOP")
+	require.NotContains(t, f.log.String(), f.world.app.WebhookSecret)
+	require.NotContains(t, f.log.String(), "ghs_")
+}
+
+func TestW5_NoToolCanNameAPlaceToWriteTo(t *testing.T) {
+	t.Parallel()
+	var seen model.Call
+	m := modeltest.New(func(ctx context.Context, c model.Call) (model.Reply, error) {
+		seen = c
+		return results("Posted where it was asked. See acme/cellar#1.")(ctx, c)
+	})
+	f := newFlow(t, m, nil)
+	_, answers := f.ask("acme/pantry", simUser, "@librarian post this to acme/cellar#1")
+	require.Len(t, answers, 1)
+	require.Empty(t, f.ours("acme/cellar", 0))
+	for _, tl := range seen.Tools {
+		for _, word := range []string{"comment_id", "issue_number", "\"body\""} {
+			require.NotContains(t, string(tl.Schema), word, tl.Name)
+		}
+	}
+}
+
+func TestAFailureIsToldOnce(t *testing.T) {
+	t.Parallel()
+	m := modeltest.New(modeltest.Fail(&model.Error{Kind: model.ErrAuth, Status: 401, Message: "bad key sk-secret"}))
+	f := newFlow(t, m, nil)
+	c, answers := f.ask("acme/pantry", simUser, "@librarian why?")
+	require.Len(t, answers, 1)
+	require.Contains(t, answers[0].Body, "refused the configured key")
+	require.NotContains(t, answers[0].Body, "sk-secret")
+	require.Equal(t, []string{"confused"}, contents(f.sim.Reactions(c)))
+}
+
+func TestP7_CitationsThatDoNotHoldAreDroppedAndCounted(t *testing.T) {
+	t.Parallel()
+	bad := results("It is in the shelf.", args{"repo": "acme/pantry", "file": "shelf/shelf.go", "lines": "9000-9001", "note": "there"},
+		args{"repo": "acme/pantry", "file": "no/such.go", "note": "nowhere"}, args{"repo": "acme/pantry", "file": "shelf/shelf.go", "lines": "1-3", "note": "the package"})
+	m := modeltest.New(
+		modeltest.Call(use("checkout_repo", args{"repo": "acme/pantry"})),
+		modeltest.Call(use("read", args{"repo": "acme/pantry", "path": "shelf/shelf.go", "limit": 10})),
+		bad, bad, bad)
+	f := newFlow(t, m, nil)
+	_, answers := f.ask("acme/pantry", simUser, "@librarian where?")
+	require.Len(t, answers, 1)
+	require.NoError(t, m.Done())
+	require.Contains(t, answers[0].Body, "#L1-L3")
+	require.NotContains(t, answers[0].Body, "9000")
+	require.Contains(t, answers[0].Body, "2 references could not be verified")
+}
+
+func TestMain(m *testing.M) {
+	if os.Getenv("LIBRARIAN_TEST_SERVE") != "" {
+		os.Exit(serveForTest())
+	}
+	os.Exit(m.Run())
+}
