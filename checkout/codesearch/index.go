@@ -54,6 +54,7 @@ type chunk struct {
 	docLen, length uint16
 	kind           uint8
 	test           bool
+	constructor    bool
 	nameIDF        float32 // the idf of the words of its name, summed
 	name, parent   string
 }
@@ -200,6 +201,7 @@ func (ix *Index) assemble() error {
 				}
 			}
 			c.name, c.parent = names.get(r.bytes(r.uint())), names.get(r.bytes(r.uint()))
+			c.constructor = isConstructor(c.name, c.parent)
 			doc, body := r.uint(), r.uint()
 			c.docLen, c.length = uint16(min(doc, math.MaxUint16)), uint16(min(body, math.MaxUint16))
 			docSum += float64(doc)
@@ -240,6 +242,17 @@ func (ix *Index) assemble() error {
 	ix.postStart = ix.postStart[:terms+1]
 	ix.link()
 	return nil
+}
+
+// isConstructor reports whether a function bears its type's name or a language's name for constructors.
+func isConstructor(name, parent string) bool {
+	switch name {
+	case "__init__", "__construct", "constructor", "init", "initialize":
+		return parent != ""
+	case "":
+		return false
+	}
+	return name == parent
 }
 
 // link fills the tables of paths and symbols.

@@ -79,6 +79,12 @@ func (ix *Index) parse(q Query, w *Weights) asked {
 		}
 	}
 	seen := map[uint32]int{}
+	weightOf := func(p string) float64 {
+		if weakWords[p] && !a.alone {
+			return w.Weak
+		}
+		return 1
+	}
 	add := func(stem, word string, weight float64, added bool) {
 		id, ok := ix.dict.lookup(stem)
 		if !ok {
@@ -112,7 +118,7 @@ func (ix *Index) parse(q Query, w *Weights) asked {
 		words = words[:maxTerms]
 	}
 	for _, p := range words {
-		add(stem(p), p, 1, false)
+		add(stem(p), p, weightOf(p), false)
 	}
 	for _, m := range q.Also {
 		for _, part := range wordText.FindAllString(m, 20) {
@@ -176,7 +182,11 @@ func (ix *Index) addSynonyms(a *asked, words []string, seen map[uint32]int, w *W
 		for i := range alt {
 			alt[i].weight = w.SynonymAlone
 		}
-		a.terms = append(a.terms, weighted{id: noTerm, weight: 1, added: true, alt: alt})
+		weight := 1.0
+		if weakWords[p] {
+			weight = w.Weak
+		}
+		a.terms = append(a.terms, weighted{id: noTerm, weight: weight, added: true, alt: alt})
 	}
 }
 
@@ -227,6 +237,29 @@ var stopWords = func() map[string]bool {
 		exactly actually inside outside within please someone somebody people many much kind sort case cases
 		decide decides decided determine determines determined`) {
 		m[w] = true
+	}
+	return m
+}()
+
+// weakWords are words of everyday English that stand in questions more often than they mean something in code. A tree uses them
+// seldom, so their idf is high; they count, but little.
+var weakWords = func() map[string]bool {
+	m := map[string]bool{}
+	for _, w := range strings.Fields(`able above accordingly ago ahead allowed almost alone along already although anymore anyway anywhere apart appear appears around ask asks asked away
+		back bad based basically become becomes been behind believe believed below beside besides best better beyond big brand bring brings brought call called calls came care cause causes certain clear close
+		come common completely correct correctly course current currently day days deal different difference done due ease easily easy eat eats else end ended ends enough entire entirely especially everything exact example
+		expect expected far feel few figure fine finish fit fits five follow following follows former found four free frequently full fully further future gave general generally give given gives giving goes good great
+		half hand handed hands happening hard hardly help helps hence her high higher him his hold holds hope however idea important instead interested itself job keep keeps kept kind knows large larger last later least leave leaves led
+		less life little long longer look looked looking looks lot lots low lower made main mainly make makes making manner mean means meant meantime middle moment moments move moved must near nearly need needed neither never new next nice nobody none normal normally nothing notice now
+		occur occurs okay old older once ones open opposite ordinary original other others otherwise out outcome own part particular parts past perhaps place placed places plain point points possible possibly present probably problem proper properly
+		put question questions quick quickly quite rather ready real reason reasons recent recently regard related rest result right role room round rule run running runs runtime safe said same saw second seem seems seen send sense set several shape short shorter show shown side simple simply single small smaller
+		so some somewhere soon special spite start started starts state step still stop stops straight strange such sure surely system taken taking talk tell tells term terms than thing think third those though thought three through throughout thrown time times today together told too took top toward towards tried tries true try trying turn turned turns twice type typed typical typically
+		under understand unless unlike upon useful usual usually vain various view wait waiting want wanted wants well went were whenever wherever whole wide wish within without wonder wonder word words work worked works worried worry worse wrong year years yesterday yet`) {
+		m[w] = true
+	}
+	// These do mean something in code.
+	for _, w := range strings.Fields(`call calls called close end ended finish free hold holds job keep last move moved next open original point run running second send set start started state step stop system thrown time times top type typed view wait waiting word words result rule runtime half current higher lower future brand`) {
+		delete(m, w)
 	}
 	return m
 }()

@@ -221,8 +221,11 @@ func (r *ranking) kindWeight(ch *chunk) float64 {
 		k *= r.w.Plain
 	case isContainer(kind) || kind == "type":
 		k *= r.w.Type
-	case ch.end == ch.start:
+	case ch.end-ch.start < 3:
 		k *= r.w.Small
+	}
+	if ch.constructor {
+		k *= r.w.Constructor
 	}
 	return k
 }
@@ -523,39 +526,117 @@ func (r *ranking) boostPath(p string) {
 	}
 }
 
-// list turns the order into candidates: a file's later results count less, overlapping ones are left out.
+// list turns the order into candidates. Files share the list: each further result of a file counts less. Which of its chunks a file
+// shows first is a second question (see local), so that a file found by a class's comment still answers with the function that
+// does the work.
 func (r *ranking) list(limit int) []Candidate {
-	type open struct {
-		hit
-		n int
-	}
-	counts := map[uint32]int{}
-	taken := map[uint32][]span{}
+	slots := slices.Clone(r.order) // what a file's next result is worth
+	queue := r.localOrder()        // what it will be
+	shown := map[uint32]int{}      // results of a file so far
+	taken := map[uint32][]span{}   // their lines
 	var out []Candidate
-	rest := slices.Clone(r.order)
-	for len(out) < limit && len(rest) > 0 {
+	for len(out) < limit && len(slots) > 0 {
 		best, bi := -1.0, -1
-		for i, h := range rest {
+		for i, h := range slots {
 			s := h.score
-			for range counts[r.ix.chunks[h.chunk].file] {
+			for range shown[r.ix.chunks[h.chunk].file] {
 				s *= r.w.Saturation
 			}
 			if s > best {
 				best, bi = s, i
 			}
 		}
-		h := rest[bi]
-		rest = slices.Delete(rest, bi, bi+1)
-		ch := &r.ix.chunks[h.chunk]
-		if overlaps(taken[ch.file], int(ch.start), int(ch.end)) {
+		file := r.ix.chunks[slots[bi].chunk].file
+		slots = slices.Delete(slots, bi, bi+1)
+		h, ok := r.next(queue, file, taken)
+		if !ok {
 			continue
 		}
-		taken[ch.file] = append(taken[ch.file], span{int(ch.start), int(ch.end)})
-		counts[ch.file]++
-		out = append(out, r.candidate(h))
+		shown[file]++
+		out = append(out, r.joined(h, queue[file], taken))
 	}
 	return out
 }
+
+// localOrder sorts each file's chunks by how well they answer within the file.
+func (r *ranking) localOrder() map[uint32][]hit {
+	queue := map[uint32][]hit{}
+	for _, h := range r.order {
+		f := r.ix.chunks[h.chunk].file
+		queue[f] = append(queue[f], hit{h.chunk, r.local(h)})
+	}
+	for _, l := range queue {
+		sort.SliceStable(l, func(i, j int) bool { return l[i].score > l[j].score })
+	}
+	return queue
+}
+
+// local is a chunk's worth among the chunks of its file.
+func (r *ranking) local(h hit) float64 {
+	if r.asked.alone {
+		return h.score
+	}
+	ch := &r.ix.chunks[h.chunk]
+	k := 1.0
+	switch kind := chunkKinds[ch.kind]; {
+	case kind == "code" || kind == "text":
+		k = r.w.LocalPlain
+	case isContainer(kind) || kind == "type":
+		k = r.w.LocalType
+	case ch.end-ch.start < 3:
+		k = r.w.LocalSmall
+	}
+	if ch.constructor {
+		k *= r.w.LocalConstructor
+	}
+	return h.score * k
+}
+
+// next takes a file's best chunk that is not yet shown.
+func (r *ranking) next(queue map[uint32][]hit, file uint32, taken map[uint32][]span) (hit, bool) {
+	l := queue[file]
+	for len(l) > 0 {
+		h := l[0]
+		l = l[1:]
+		queue[file] = l
+		ch := &r.ix.chunks[h.chunk]
+		if !overlaps(taken[file], int(ch.start), int(ch.end)) {
+			return h, true
+		}
+	}
+	return hit{}, false
+}
+
+// joined makes a candidate of a chunk and of its neighbours that are nearly as good, as long as the whole stays short.
+func (r *ranking) joined(h hit, rest []hit, taken map[uint32][]span) Candidate {
+	c := r.candidate(h)
+	file := r.ix.chunks[h.chunk].file
+	for again := true; again && r.w.JoinLines > 0; {
+		again = false
+		for _, o := range rest {
+			ch := &r.ix.chunks[o.chunk]
+			from, to := int(ch.start), int(ch.end)
+			if o.score < r.w.JoinShare*h.score || from >= c.Start && to <= c.End {
+				continue
+			}
+			gap := max(from-c.End, c.Start-to)
+			lo, hi := min(from, c.Start), max(to, c.End)
+			if gap > joinGap || hi-lo+1 > r.w.JoinLines || overlaps(taken[file], lo, hi) {
+				continue
+			}
+			c.Start, c.End = lo, hi
+			if ch.name != "" && ch.name != c.Symbol {
+				c.Why = append(c.Why, "beside "+ch.name)
+			}
+			again = true
+		}
+	}
+	taken[file] = append(taken[file], span{c.Start, c.End})
+	return c
+}
+
+// joinGap is how many lines may lie between two chunks that are shown as one: a comment, a blank line, an annotation.
+const joinGap = 12
 
 func overlaps(spans []span, from, to int) bool {
 	for _, s := range spans {

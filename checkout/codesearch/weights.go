@@ -19,6 +19,7 @@ type Weights struct {
 
 	Synonym        float64 // a programming synonym of a question word, where the word itself is missing
 	SynonymAlone   float64 // the same for a word that the whole tree does not have
+	Weak           float64 // an everyday word of a question (see weakWords)
 	Also           float64 // a guessed identifier's words
 	FileK1         float64 // K1 for whole files
 	Coherence      float64 // the file's own BM25, beside the chunk's
@@ -40,10 +41,17 @@ type Weights struct {
 	Feedback       float64 // what such a word weighs beside a question word
 	FeedbackCommon float64 // words in more than this share of the chunks are no news
 
-	Kind  [pathKinds]float64 // by what the path is for
-	Plain float64            // chunks without a declaration: top-level code
-	Type  float64            // heads of classes and other containers
-	Small float64            // one-line functions and the like
+	Kind        [pathKinds]float64 // by what the path is for
+	Plain       float64            // chunks without a declaration: top-level code
+	Type        float64            // heads of classes and other containers
+	Small       float64            // declarations of three lines or fewer
+	Constructor float64            // functions that only make an instance
+
+	// Among the chunks of one file; what kind of chunk answers a question.
+	LocalPlain, LocalType, LocalSmall, LocalConstructor float64
+
+	JoinShare float64 // neighbours this good beside the best one are shown together with it …
+	JoinLines int     // … up to so many lines; 0: never
 
 	Saturation float64 // × for each earlier result of the same file
 }
@@ -51,22 +59,25 @@ type Weights struct {
 // DefaultWeights is the ranking in use.
 func DefaultWeights() Weights {
 	w := BaseWeights()
-	w.Synonym, w.SynonymAlone = .5, .5
-	w.Also = .8
+	w.BBody = .5
+	w.Synonym, w.SynonymAlone = .65, .5
+	w.Also, w.Weak = .8, .5
 	w.FileK1, w.Coherence = 8, .4
 	w.PathStem, w.PathDir, w.PathCover = .9, .3, .9
 	w.NameCover, w.NameCoverPower, w.Compound = 0, 3, .9
 	w.Defines, w.DefinesAlone, w.DefinesStem, w.DefinesAside = .5, 1, 1.5, .3
 	w.Phrase, w.PathNamed = 1, .7
-	w.FeedbackDocs, w.FeedbackTerms, w.Feedback, w.FeedbackCommon = 8, 16, .25, .2
-	w.Plain, w.Type, w.Small = 1, 1, 1
-	w.Saturation = .4
+	w.FeedbackDocs, w.FeedbackTerms, w.Feedback, w.FeedbackCommon = 8, 16, .1, .2
+	w.Plain, w.Type, w.Small, w.Constructor = 1, 1, 1, .75
+	w.Saturation = .55
+	w.LocalPlain, w.LocalType, w.LocalSmall, w.LocalConstructor = .8, .5, 1, .8
+	w.JoinShare, w.JoinLines = .6, 60
 	return w
 }
 
 // BaseWeights is the yardstick "base": BM25F over functions, with paths weighed, and nothing else.
 func BaseWeights() Weights {
-	w := Weights{K1: 1.2, BBody: .6, BDoc: .4, Name: 3, Parent: 1.5, Signature: 1.5, Doc: 1.5, Body: 1, FileK1: 6, Plain: 1, Type: 1, Small: 1, Saturation: 1, FeedbackCommon: 1}
+	w := Weights{K1: 1.2, BBody: .6, BDoc: .4, Name: 3, Parent: 1.5, Signature: 1.5, Doc: 1.5, Body: 1, FileK1: 6, Plain: 1, Type: 1, Small: 1, Constructor: 1, Weak: 1, Saturation: 1, LocalPlain: 1, LocalType: 1, LocalSmall: 1, LocalConstructor: 1, FeedbackCommon: 1}
 	w.Kind = [pathKinds]float64{kindSource: 1, kindTest: .35, kindDocs: .3, kindExample: .3, kindVendored: .25, kindGenerated: .3, kindConfig: .4, kindBench: .35, kindTypes: .6}
 	return w
 }
