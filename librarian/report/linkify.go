@@ -1,9 +1,7 @@
 package report
 
 import (
-	"cmp"
 	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/yuin/goldmark/ast"
@@ -18,9 +16,9 @@ type edit struct {
 }
 
 // linkMentions turns the places that Markdown mentions as path:lines, in plain text or as the whole of a code span, into
-// links, if they are among refs. What stands in links, headings' anchors, fences and HTML stays as it is. It runs after
-// Sanitize: these links are the host's.
-func linkMentions(md string, refs []librarian.Location) string {
+// links, if they are among refs. What stands in links, fences and HTML stays as it is. It runs after Sanitize, with the same
+// asker: these links are the host's. Should they, against expectation, wake something up in md, md is left as it was.
+func linkMentions(md string, refs []librarian.Location, asker string) string {
 	if len(refs) == 0 || slow(md) {
 		return md
 	}
@@ -50,24 +48,29 @@ func linkMentions(md string, refs []librarian.Location) string {
 		}
 		return ast.WalkContinue, nil
 	})
-	slices.SortFunc(edits, func(a, b edit) int { return cmp.Compare(a.from, b.from) })
-	var b strings.Builder
-	at := 0
-	for _, e := range edits {
-		if e.from < at {
-			continue
-		}
-		b.WriteString(md[at:e.from] + e.with)
-		at = e.to
+	out := applyEdits(md, edits)
+	pages := map[string]bool{}
+	for _, l := range refs {
+		pages[Permalink(l)] = true
 	}
-	return b.String() + md[at:]
+	o := Options{Asker: asker, AllowLinks: func(url string) bool { return pages[url] }}
+	if len(edits) > 0 && len(neutralize([]byte(out), o, true)) > 0 {
+		return md
+	}
+	return out
 }
 
 func linkText(md string, from, to int, refs []librarian.Location) []edit {
 	var out []edit
 	for _, m := range scanMentions(md[from:to]) {
 		if l, ok := referred(m, refs); ok && m.adjoined {
-			out = append(out, edit{from + m.start, from + m.end, "[" + InlineCode(unescape(md[from+m.start:from+m.end])) + "](" + Permalink(l) + ")"})
+			label := unescape(md[from+m.start : from+m.end])
+			if strings.Contains(md[from:to], "`") { // a lone backtick would pair with those of the label
+				label = EscapeText(label)
+			} else {
+				label = InlineCode(label)
+			}
+			out = append(out, edit{from + m.start, from + m.end, "[" + label + "](" + Permalink(l) + ")"})
 		}
 	}
 	return out

@@ -97,7 +97,7 @@ func (c Comment) findings(f librarian.Findings) []string {
 // prose is text of the model's, with links on the places in it that were verified. Text that would swallow what comes
 // after it is shown as source.
 func (c Comment) prose(md string, f librarian.Findings) string {
-	md = linkMentions(c.clean(md), f.References)
+	md = linkMentions(c.clean(md), f.References, c.Asker)
 	if slow(md) || !closed(md) {
 		return strings.Trim(Fence(md, ""), "\n")
 	}
@@ -110,7 +110,7 @@ func (c Comment) locationList(f librarian.Findings) string {
 	for i, l := range f.Locations {
 		b.WriteString("- " + c.link(label[i], l))
 		if note := oneLine(l.Note); note != "" {
-			b.WriteString(" — " + oneLine(linkMentions(c.clean(note), f.References)))
+			b.WriteString(" — " + oneLine(linkMentions(c.clean(note), f.References, c.Asker)))
 		}
 		b.WriteString("\n")
 	}

@@ -256,9 +256,9 @@ func TestLinkMentions(t *testing.T) {
 		"- a\n  - src/server.go:10-20, b":   "- a\n  - [`src/server.go:10-20`](" + server + "), b",
 		"| a |\n|---|\n| server.go:10-20 |": "| a |\n|---|\n| [`server.go:10-20`](" + server + ") |",
 	} {
-		require.Equal(t, want, linkMentions(in, refs))
+		require.Equal(t, want, linkMentions(in, refs, ""))
 	}
-	require.Equal(t, "src/server.go:10-20", linkMentions("src/server.go:10-20", []librarian.Location{{Path: "src/server.go", Start: 10, End: 20, SHA: shaA}}), "no page, no link")
+	require.Equal(t, "src/server.go:10-20", linkMentions("src/server.go:10-20", []librarian.Location{{Path: "src/server.go", Start: 10, End: 20, SHA: shaA}}, ""), "no page, no link")
 }
 
 func TestPlainObeysNoOne(t *testing.T) {

@@ -13,9 +13,6 @@ import (
 	"github.com/yuin/goldmark/text"
 )
 
-// maxInfo is the longest word after a fence, in bytes, that is repeated on each piece of it.
-const maxInfo = 100
-
 // parseMarkdown reads Markdown as GitHub does, near enough for finding where things begin.
 func parseMarkdown(source []byte) ast.Node {
 	return goldmark.New(goldmark.WithExtensions(extension.GFM)).Parser().Parse(text.NewReader(source))
@@ -103,7 +100,7 @@ func splitBlock(block string, limit int) []string {
 	if only := doc.FirstChild(); only != nil && only.NextSibling() == nil {
 		switch n := only.(type) {
 		case *ast.FencedCodeBlock:
-			if n.Info == nil || n.Info.Segment.Len() <= maxInfo {
+			if n.Info == nil || plainLang.Match(n.Info.Segment.Value(source)) {
 				return fences(string(n.Lines().Value(source)), string(n.Language(source)), limit)
 			}
 		case *ast.CodeBlock:
@@ -139,7 +136,7 @@ func fences(code, lang string, limit int) []string {
 		}
 		lines = append(lines, line)
 	}
-	chunks := pack(lines, "\n", limit-2*longest-2*maxInfo)
+	chunks := pack(lines, "\n", limit-2*longest-100)
 	for i, c := range chunks {
 		chunks[i] = strings.Trim(Fence(c, lang), "\n")
 	}
