@@ -33,6 +33,9 @@ type Work struct {
 // settleTime bounds the transaction that ends a piece of work, which must go on when the work's context is done.
 const settleTime = 10 * time.Second
 
+// slack is how much later than the run may be touched River is told to: it rounds times, and must not come too early.
+const slack = 10 * time.Millisecond
+
 // longestRetry bounds how long an error can ask to wait.
 const longestRetry = time.Hour
 
@@ -175,9 +178,9 @@ func (q *Queue) settle(ctx context.Context, r *running, kind string, lease store
 				wait = min(told.RetryAfter(), longestRetry)
 			}
 			log.Warn("will be tried again", "err", workErr, "try", lease.Tries, "after", wait)
-			rel.WakeAt = now.Add(wait)
+			rel.NotBefore, rel.WakeAt = now.Add(wait), now.Add(wait)
 			if kind != kindResearch {
-				snooze = wait
+				snooze = wait + slack
 				rel.WakeAt = rel.WakeAt.Add(q.o.WakeAfter)
 			}
 		}

@@ -20,18 +20,19 @@ type Lease struct {
 	StateAt time.Time // when the run came into this state
 }
 
-// TakeLease takes the run's lease for owner if nobody holds one and the run is in one of the states. ok is false if not.
+// TakeLease takes the run's lease for owner if nobody holds one, the run is in one of the states, and it is not to wait. ok
+// is false if not.
 func (s *Store) TakeLease(ctx context.Context, id librarian.RunID, owner string, states ...librarian.State) (l Lease, ok bool, err error) {
 	err = s.Tx(ctx, func(t *Tx) error {
 		now := s.Now()
 		l = Lease{Owner: owner, At: now, Until: now.Add(s.ttl)}
-		args := []any{micros(l.Until), owner, string(id), micros(now)}
+		args := []any{micros(l.Until), owner, string(id), micros(now), micros(now)}
 		for _, st := range states {
 			args = append(args, string(st))
 		}
 		var at int64
 		err := t.row(ctx, `UPDATE runs SET lease_until = ?, lease_owner = ?, lease_began = 0, tries = tries + 1
-			WHERE id = ? AND (lease_until IS NULL OR lease_until <= ?) AND state IN (`+placeholders(len(states))+`)
+			WHERE id = ? AND (lease_until IS NULL OR lease_until <= ?) AND not_before <= ? AND state IN (`+placeholders(len(states))+`)
 			RETURNING tries, state_at`, args...).Scan(&l.Tries, &at)
 		if errors.Is(err, sql.ErrNoRows) {
 			return nil
@@ -104,21 +105,25 @@ func (s *Store) Begin(ctx context.Context, id librarian.RunID) (attempt int, err
 
 // Release says how a lease is given back.
 type Release struct {
-	WakeAt  time.Time // when the run must have been touched again; of no effect on a final run
-	Job     int64     // the job that will touch it; 0: the one it has
-	Uncount bool      // the attempt begun under this lease does not count: the process is being stopped
+	NotBefore time.Time // until when the run is to wait; zero: not at all
+	WakeAt    time.Time // when it must have been touched again; of no effect on a final run
+	Job       int64     // the job that will touch it; 0: the one it has
+	Uncount   bool      // the attempt begun under this lease does not count: the process is being stopped
 }
 
 // ReleaseLease gives the lease back inside the transaction. A lease that is not held any more is [ErrLeaseLost].
 func (t *Tx) ReleaseLease(ctx context.Context, id librarian.RunID, owner string, r Release) error {
-	uncount := 0
+	uncount, notBefore := 0, int64(0)
 	if r.Uncount {
 		uncount = 1
 	}
+	if !r.NotBefore.IsZero() {
+		notBefore = micros(r.NotBefore)
+	}
 	n, err := t.exec(ctx, `UPDATE runs SET lease_until = NULL, lease_owner = NULL, lease_began = 0, attempt = attempt - CAST(? AS BIGINT) * lease_began,
-		job = CASE WHEN CAST(? AS BIGINT) = 0 THEN job ELSE CAST(? AS BIGINT) END,
+		not_before = ?, job = CASE WHEN CAST(? AS BIGINT) = 0 THEN job ELSE CAST(? AS BIGINT) END,
 		wake_at = CASE WHEN state IN (`+openStates+`) THEN CAST(? AS BIGINT) END
-		WHERE id = ? AND lease_owner = ?`, uncount, r.Job, r.Job, nullTime(r.WakeAt), string(id), owner)
+		WHERE id = ? AND lease_owner = ?`, uncount, notBefore, r.Job, r.Job, nullTime(r.WakeAt), string(id), owner)
 	if err != nil {
 		return fmt.Errorf("store: release lease: %w", err)
 	}

@@ -66,6 +66,15 @@ func TestLease(t *testing.T) {
 		require.NoError(t, s.ReleaseLease(ctx, id, "b", store.Release{WakeAt: c.now()}))
 		require.ErrorIs(t, s.ReleaseLease(ctx, id, "b", store.Release{}), store.ErrLeaseLost)
 
+		_, ok, err = s.TakeLease(ctx, id, "c", open...)
+		require.NoError(t, err)
+		require.True(t, ok)
+		require.NoError(t, s.ReleaseLease(ctx, id, "c", store.Release{NotBefore: c.now().Add(time.Second), WakeAt: c.now().Add(time.Minute)}))
+		_, ok, err = s.TakeLease(ctx, id, "c", open...)
+		require.NoError(t, err)
+		require.False(t, ok, "it is to wait")
+		c.advance(time.Second)
+
 		_, ok, err = s.TakeLease(ctx, id, "c", librarian.StateVerified)
 		require.NoError(t, err)
 		require.False(t, ok, "it is not in that state")

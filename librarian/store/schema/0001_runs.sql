@@ -17,7 +17,9 @@ CREATE TABLE runs (
     lease_owner      TEXT,
     lease_began      BIGINT NOT NULL DEFAULT 0,
     tries            BIGINT NOT NULL DEFAULT 0,
-    -- When a run without a lease must have been touched again; NULL: never. job is the queue's number of its newest job.
+    -- No lease is given before not_before. When a run without a lease must have been touched again is wake_at; NULL: never.
+    -- job is the queue's number of its newest job.
+    not_before       BIGINT NOT NULL DEFAULT 0,
     wake_at          BIGINT,
     job              BIGINT NOT NULL DEFAULT 0,
     installation     BIGINT NOT NULL,
