@@ -41,7 +41,7 @@ type ResultsOptions struct {
 // Results is the tool provide_results and the findings it was given. It belongs to one run and may be used by several
 // goroutines at once.
 type Results struct {
-	check checker
+	o ResultsOptions
 
 	mu       sync.Mutex
 	refusals int
@@ -50,7 +50,7 @@ type Results struct {
 
 // NewResults makes the tool of one run.
 func NewResults(o ResultsOptions) *Results {
-	return &Results{check: checker{ledger: o.Ledger, sources: o.Sources, tree: o.Tree}}
+	return &Results{o: o}
 }
 
 // Findings gives the findings of the last accepted call; ok is false when there was none.
@@ -121,9 +121,9 @@ func intp(n int) *int { return &n }
 
 // draft is an answer in the making: what holds of a call, and what is wrong with the rest.
 type draft struct {
+	check    checker
 	findings librarian.Findings
 	problems []string
-	checked  int
 }
 
 func (d *draft) wrong(where, problem string) {
@@ -134,12 +134,12 @@ func (r *Results) provide(ctx context.Context, a resultsArgs) (tool.Result, erro
 	r.mu.Lock()
 	defer r.mu.Unlock()
 
-	var d draft
+	d := draft{check: checker{ledger: r.o.Ledger, sources: r.o.Sources, tree: remember(r.o.Tree)}}
 	d.text(a)
-	if err := r.locations(ctx, &d, a.Locations); err != nil {
+	if err := d.locations(ctx, a.Locations); err != nil {
 		return tool.Result{}, err
 	}
-	if err := r.prose(ctx, &d); err != nil {
+	if err := d.prose(ctx); err != nil {
 		return tool.Result{}, err
 	}
 	if len(d.problems) > 0 && r.refusals < MaxRefusals {
@@ -201,7 +201,7 @@ func (d *draft) text(a resultsArgs) {
 	}
 }
 
-func (r *Results) locations(ctx context.Context, d *draft, args []locationArgs) error {
+func (d *draft) locations(ctx context.Context, args []locationArgs) error {
 	f := &d.findings
 	f.Locations = []librarian.Location{}
 	for i, a := range args {
@@ -216,7 +216,7 @@ func (r *Results) locations(ctx context.Context, d *draft, args []locationArgs) 
 			d.wrong(where, fmt.Sprintf("the note is longer than %d characters.", MaxNote))
 			note = clip(note, MaxNote)
 		}
-		found, problem, err := r.check.check(ctx, claim{repo: a.Repo, file: a.File, lines: string(a.Lines), note: note})
+		found, problem, err := d.check.check(ctx, claim{repo: a.Repo, file: a.File, lines: string(a.Lines), note: note})
 		if err != nil {
 			return err
 		}
@@ -252,7 +252,7 @@ func samePlace(a, b librarian.Location) bool {
 
 // prose checks what summary, description and notes mention as path:line. The numbers of what does not hold are taken
 // out, which matters only once the call is no longer refused.
-func (r *Results) prose(ctx context.Context, d *draft) error {
+func (d *draft) prose(ctx context.Context) error {
 	f := &d.findings
 	cited := f.Locations
 	known := map[string]bool{} // mention → holds
@@ -263,7 +263,7 @@ func (r *Results) prose(ctx context.Context, d *draft) error {
 			key := m.spaced + "\x00" + m.path + "\x00" + m.lines.String()
 			holds, seen := known[key]
 			if !seen {
-				loc, problem, isPlace, err := r.mention(ctx, m, cited, len(known))
+				loc, problem, isPlace, err := d.mention(ctx, m, cited, len(known))
 				if err != nil {
 					return "", err
 				}
@@ -309,14 +309,14 @@ func (r *Results) prose(ctx context.Context, d *draft) error {
 	return nil
 }
 
-func (r *Results) mention(ctx context.Context, m mention, cited []librarian.Location, seen int) (librarian.Location, string, bool, error) {
+func (d *draft) mention(ctx context.Context, m mention, cited []librarian.Location, seen int) (librarian.Location, string, bool, error) {
 	if seen >= maxProseMentions {
 		if looksLikePath(m.path) {
 			return librarian.Location{}, fmt.Sprintf("more than %d places are mentioned; the rest is not checked.", maxProseMentions), true, nil
 		}
 		return librarian.Location{}, "", false, nil
 	}
-	return r.check.resolve(ctx, m, cited)
+	return d.check.resolve(ctx, m, cited)
 }
 
 // splitSummary parts a summary after its first paragraph or its third sentence, whichever comes first.

@@ -260,10 +260,12 @@ func TestQuotedLineMustStandInTheFile(t *testing.T) {
 		"`func dial(host string) error {...}` dials":  true,
 		"uses `tls.Config` of another file":           true,
 		"the name `some helper` in code font":         true,
+		"`connect(host, 443) over lines`":             true, // of a comment
 		"`return connect(host, 80)`":                  false,
 		"good `dial(host string)`, bad `x := dial()`": false,
 	} {
 		w := newWorld()
+		w.put(0, "src/client.go", w.files[string(w.sources[0].Repo.ID)+"@"+shaA+":src/client.go"]+"// connect(host,\n// 443) over lines\n")
 		w.read(0, "src/client.go", 1, 5)
 		r := w.results()
 		args := answer("An answer.", j{"repo": "acme/app", "file": "src/client.go", "lines": "3-4", "note": note})

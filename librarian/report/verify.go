@@ -61,6 +61,30 @@ type Sources interface {
 // claim is a location as the model wrote it.
 type claim struct{ repo, file, lines, note string }
 
+// remembered is a Tree that is asked for each path once: a long answer mentions the same files again and again. It serves
+// one call and one goroutine.
+type remembered struct {
+	Tree
+	stats map[fileKey]stat
+}
+
+type stat struct {
+	info FileInfo
+	err  error
+}
+
+func remember(t Tree) Tree { return &remembered{Tree: t, stats: map[fileKey]stat{}} }
+
+func (t *remembered) Stat(ctx context.Context, repo librarian.RepoID, sha, path string) (FileInfo, error) {
+	key := fileKey{repo, sha, path}
+	s, ok := t.stats[key]
+	if !ok {
+		s.info, s.err = t.Tree.Stat(ctx, repo, sha, path)
+		t.stats[key] = s
+	}
+	return s.info, s.err
+}
+
 // checker holds claims against what was shown and what the tree holds.
 type checker struct {
 	ledger  *Ledger
@@ -289,7 +313,7 @@ func (c checker) misquoted(ctx context.Context, src Source, file string, info Fi
 	if err != nil {
 		return "", fmt.Errorf("report: read %s: %w", showPath(file), err)
 	}
-	body := bare(strings.Join(lines, "\n"))
+	body := bare(strings.Join(lines, "\n")) + "\n" + bare(strings.Join(uncommented(lines), "\n"))
 	for _, q := range quotes {
 		for _, part := range strings.FieldsFunc(strings.ReplaceAll(q, "...", "…"), func(r rune) bool { return r == '…' }) {
 			if !strings.Contains(body, bare(part)) {
@@ -298,6 +322,15 @@ func (c checker) misquoted(ctx context.Context, src Source, file string, info Fi
 		}
 	}
 	return "", nil
+}
+
+// uncommented takes the marks of comments off, so that code in a comment may be quoted over its line ends.
+func uncommented(lines []string) []string {
+	out := make([]string, len(lines))
+	for i, l := range lines {
+		out[i] = strings.TrimLeft(l, " \t/*#;-!")
+	}
+	return out
 }
 
 // isCodeLine tells a quoted line from a name put in code font: several words, and a sign that prose does not have. What a
