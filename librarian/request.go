@@ -24,10 +24,12 @@ type PlaceKind string
 
 // The places a question can come from. Each names the object the answer goes to.
 const (
-	PlaceIssue    PlaceKind = "issue"
-	PlacePull     PlaceKind = "pull_request"
-	PlaceReview   PlaceKind = "review_comment"
-	PlaceTerminal PlaceKind = "terminal"
+	PlaceIssue      PlaceKind = "issue"
+	PlacePull       PlaceKind = "pull_request"
+	PlaceReview     PlaceKind = "review_comment" // a review thread of a pull request; answered in it
+	PlaceDiscussion PlaceKind = "discussion"
+	PlaceCommit     PlaceKind = "commit" // answered by a check run on Place.SHA
+	PlaceTerminal   PlaceKind = "terminal"
 )
 
 // TriggerKind is the kind of object that carries the question.
@@ -35,9 +37,16 @@ type TriggerKind string
 
 // What can carry a question. Together with the object's id it says what to react to.
 const (
-	TriggerIssueBody    TriggerKind = "issue"
-	TriggerIssueComment TriggerKind = "issue_comment"
-	TriggerTerminal     TriggerKind = "terminal"
+	TriggerIssueBody         TriggerKind = "issue"                       // also a pull request's body
+	TriggerIssueComment      TriggerKind = "issue_comment"               // also on a pull request
+	TriggerReviewBody        TriggerKind = "pull_request_review"         // reactions by node id only
+	TriggerReviewComment     TriggerKind = "pull_request_review_comment" //
+	TriggerDiscussionBody    TriggerKind = "discussion"                  // reactions by node id only
+	TriggerDiscussionComment TriggerKind = "discussion_comment"          // likewise
+	TriggerLabel             TriggerKind = "label"                       // on an issue or pull request: TriggerID is its id
+	TriggerEvent             TriggerKind = "event"                       // configured; likewise
+	TriggerDispatch          TriggerKind = "repository_dispatch"         // nothing to react to
+	TriggerTerminal          TriggerKind = "terminal"
 )
 
 // Place is where a question was asked and, with it, the only place the answer can go. It is fixed when the request is made;
@@ -49,10 +58,25 @@ type Place struct {
 	Visibility   Visibility  `json:"visibility,omitempty"` // as the delivery said; checked anew before it matters
 	Host         string      `json:"host,omitempty"`
 	Installation int64       `json:"installation,omitempty"`
-	Number       int         `json:"number,omitempty"` // of the issue or pull request
+	Number       int         `json:"number,omitempty"` // of the issue, pull request or discussion
 	Title        string      `json:"title,omitempty"`  // of the thread, at the time of asking
 	Trigger      TriggerKind `json:"trigger"`
-	TriggerID    int64       `json:"trigger_id,omitempty"` // id of the comment, or of the issue
+	TriggerID    int64       `json:"trigger_id,omitempty"` // id of the comment, of the issue, …
+
+	// Of a review thread: its first comment, to which answers are replies, and what it is about.
+	Root int64  `json:"root,omitempty"`
+	Path string `json:"path,omitempty"`
+	Line int    `json:"line,omitempty"` // of the file on the side that the comment is on; 0: the whole file, or outdated
+	Hunk string `json:"hunk,omitempty"` // the diff hunk that GitHub shows above the comment
+	// SHA is the head of a pull request when it was asked, or the commit of a PlaceCommit; empty there: the default
+	// branch's head.
+	SHA string `json:"sha,omitempty"`
+	// ThreadNode and TriggerNode are GraphQL ids, for what REST cannot do: a discussion, and what to react to in it or on
+	// a review.
+	ThreadNode  string `json:"thread_node,omitempty"`
+	TriggerNode string `json:"trigger_node,omitempty"`
+	// ReplyTo is the GraphQL id of the discussion comment that answers are replies to; empty: the answer stands by itself.
+	ReplyTo string `json:"reply_to,omitempty"`
 }
 
 // RequestKind says how a request is worked.

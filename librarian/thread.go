@@ -46,4 +46,7 @@ type Pull struct {
 	BaseRef  string
 	Draft    bool
 	Merged   bool
+	// Files are the paths it changes, the first 300 at most; Changed is how many there are.
+	Files   []string
+	Changed int
 }
