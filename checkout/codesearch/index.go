@@ -33,7 +33,8 @@ type Index struct {
 	postChunk []uint32
 	postCount []counts
 	pathTerms map[uint32][]pathPosting
-	symbols   map[string][]uint32 // lower-case symbol → chunks
+	symbols   map[string][]uint32 // symbolKey → chunks
+	speaks    map[uint32][]uint32 // tests and prose → the chunks that define what they name
 
 	avgBody, avgDoc float64
 	source          Source // to look at the text of what was found; may be nil
@@ -178,6 +179,7 @@ func (ix *Index) assemble() error {
 	terms := len(ix.dict.terms)
 	ix.postStart = make([]uint32, terms+2)
 	var names interner
+	var named []mention
 	var bodySum, docSum float64
 	for i := range ix.files {
 		f := &ix.files[i]
@@ -216,6 +218,11 @@ func (ix *Index) assemble() error {
 				}
 				ix.postStart[id+2]++
 			}
+			h := uint64(0)
+			for m := r.uint(); m > 0 && !r.bad; m-- {
+				h += r.uint()
+				named = append(named, mention{uint32(len(ix.chunks)), uint32(h)})
+			}
 			ix.chunks = append(ix.chunks, c)
 		}
 		if r.bad || int(flags) < 0 {
@@ -241,7 +248,34 @@ func (ix *Index) assemble() error {
 	}
 	ix.postStart = ix.postStart[:terms+1]
 	ix.link()
+	ix.linkMentions(named)
 	return nil
+}
+
+// mention says that a chunk names a symbol.
+type mention struct{ chunk, hash uint32 }
+
+// maxDefinitions is how many places may define a name for a mention of it to mean something.
+const maxDefinitions = 3
+
+// linkMentions ties tests and sections of prose to the code they name.
+func (ix *Index) linkMentions(named []mention) {
+	defined := map[uint32][]uint32{}
+	for i := range ix.chunks {
+		c := &ix.chunks[i]
+		k := ix.files[c.file].kind
+		if c.name == "" || c.test || k == kindTest || k == kindDocs || k == kindExample || k == kindConfig || k == kindVendored || k == kindBench {
+			continue
+		}
+		h := nameHash(c.name)
+		defined[h] = append(defined[h], uint32(i))
+	}
+	ix.speaks = map[uint32][]uint32{}
+	for _, m := range named {
+		if d := defined[m.hash]; len(d) > 0 && len(d) <= maxDefinitions {
+			ix.speaks[m.chunk] = append(ix.speaks[m.chunk], d...)
+		}
+	}
 }
 
 // isConstructor reports whether a function bears its type's name or a language's name for constructors.

@@ -55,6 +55,7 @@ func (r *ranking) rank() {
 		r.addTerm(t)
 	}
 	r.addPaths()
+	r.lend()
 	r.order = r.sorted(0)
 	if r.w.Feedback > 0 && !r.asked.alone {
 		for _, t := range r.feedback() {
@@ -149,6 +150,34 @@ func (r *ranking) walk(t weighted, most float64, chunk, file func(i uint32, s fl
 	}
 	if fileTF > 0 {
 		file(at, weight*fileTF/(fileTF+fileK1))
+	}
+}
+
+// lend lets the best tests and sections of prose give a part of their score to the code they name: they tell in plain words what
+// the code does. What is shared by many counts less for each.
+func (r *ranking) lend() {
+	if r.w.Lend == 0 || r.asked.alone {
+		return
+	}
+	var lenders []hit
+	for _, c := range r.touched {
+		if len(r.ix.speaks[c]) > 0 {
+			lenders = append(lenders, hit{c, float64(r.score[c])})
+		}
+	}
+	lent := map[uint32]float32{}
+	for _, h := range topHits(lenders, r.w.Lenders) {
+		named := r.ix.speaks[h.chunk]
+		share := float32(r.w.Lend * h.score / math.Sqrt(float64(len(named))))
+		for _, c := range named {
+			lent[c] = max(lent[c], share)
+		}
+	}
+	for c, s := range lent {
+		if r.score[c] == 0 {
+			r.touched = append(r.touched, c)
+		}
+		r.score[c] += s
 	}
 }
 

@@ -3,6 +3,7 @@ package codesearch
 import (
 	"bytes"
 	"encoding/binary"
+	"hash/fnv"
 	"slices"
 	"strings"
 
@@ -46,10 +47,11 @@ type segmenter struct {
 	terms *termer
 	tf    map[uint32]counts
 	ids   []uint32
+	names map[uint32]bool
 }
 
 func newSegmenter(d *dictionary) *segmenter {
-	return &segmenter{terms: newTermer(d), tf: map[uint32]counts{}}
+	return &segmenter{terms: newTermer(d), tf: map[uint32]counts{}, names: map[uint32]bool{}}
 }
 
 // skipContent reports whether a file's text is no reading matter: binary, minified, lock files, or data too large.
@@ -84,6 +86,7 @@ func (s *segmenter) segment(path string, src []byte) segment {
 		return binary.AppendUvarint(out, 0)
 	}
 	pieces := cut(path, src)
+	kind := kindOf(path, syntax.Language(path, src), nil)
 	offs := lineOffsets(src)
 	out = binary.AppendUvarint(out, uint64(len(pieces)))
 	for i := range pieces {
@@ -100,11 +103,11 @@ func (s *segmenter) segment(path string, src []byte) segment {
 		}
 		out = binary.AppendUvarint(out, uint64(p.start))
 		out = binary.AppendUvarint(out, uint64(p.end-p.start))
-		kind := kindNumber(p.kind)
+		number := kindNumber(p.kind)
 		if p.test {
-			kind |= testBit
+			number |= testBit
 		}
-		out = append(out, kind)
+		out = append(out, number)
 		out = appendString(out, p.name)
 		out = appendString(out, p.parent)
 		out = binary.AppendUvarint(out, uint64(docLen))
@@ -121,8 +124,63 @@ func (s *segmenter) segment(path string, src []byte) segment {
 			out = binary.AppendUvarint(out, uint64(s.tf[id]))
 			last = id
 		}
+		clear(s.names)
+		if p.test || kind == kindTest || kind == kindDocs || kind == kindExample {
+			for _, b := range p.body {
+				s.mentions(src[offs[b.from-1]:offs[min(b.to, len(offs)-1)]])
+			}
+		}
+		out = s.appendNames(out)
 	}
 	return out
+}
+
+// maxMentions is how many names a test or a section of prose may link to.
+const maxMentions = 48
+
+// mentions collects the names that a test calls or a section of prose speaks of.
+func (s *segmenter) mentions(text []byte) {
+	for i := 0; i < len(text) && len(s.names) < maxMentions; {
+		if !wordByte[text[i]] {
+			i++
+			continue
+		}
+		j := i + 1
+		for j < len(text) && wordByte[text[j]] {
+			j++
+		}
+		if j-i > 3 && j-i <= maxWord {
+			word := text[i:j]
+			quoted := i > 0 && j < len(text) && text[i-1] == '`'
+			called := j < len(text) && (text[j] == '(' || text[j] == '<')
+			if called || quoted || looksLikeCode(string(word)) {
+				s.names[nameHash(string(word))] = true
+			}
+		}
+		i = j
+	}
+}
+
+func (s *segmenter) appendNames(out []byte) []byte {
+	s.ids = s.ids[:0]
+	for h := range s.names {
+		s.ids = append(s.ids, h)
+	}
+	slices.Sort(s.ids)
+	out = binary.AppendUvarint(out, uint64(len(s.ids)))
+	last := uint32(0)
+	for _, h := range s.ids {
+		out = binary.AppendUvarint(out, uint64(h-last))
+		last = h
+	}
+	return out
+}
+
+// nameHash is a symbol's number among the mentions: 24 bits are enough to tell a tree's names apart nearly always.
+func nameHash(name string) uint32 {
+	h := fnv.New32a()
+	h.Write([]byte(symbolKey(name)))
+	return h.Sum32() & 0xffffff
 }
 
 func (s *segmenter) count(text string, shift, limit int) {

@@ -36,6 +36,9 @@ type Weights struct {
 	Phrase         float64 // × the best score: quoted text stands in the chunk literally
 	PathNamed      float64 // × the best score: the question names this file
 
+	Lend    float64 // × a test's or a section's score, for the code it names
+	Lenders int     // how many of the best of them lend
+
 	FeedbackDocs   int     // the best results looked at
 	FeedbackTerms  int     // the words taken from them
 	Feedback       float64 // what such a word weighs beside a question word
@@ -59,15 +62,16 @@ type Weights struct {
 // DefaultWeights is the ranking in use.
 func DefaultWeights() Weights {
 	w := BaseWeights()
-	w.BBody = .5
-	w.Synonym, w.SynonymAlone = .65, .5
-	w.Also, w.Weak = .8, .5
+	w.K1, w.BBody, w.BDoc, w.Name = 1.4, .5, .33, 3.5
+	w.Synonym, w.SynonymAlone = .75, .65
+	w.Also, w.Weak = .8, .7
 	w.FileK1, w.Coherence = 8, .4
 	w.PathStem, w.PathDir, w.PathCover = .9, .3, .9
+	w.Lend, w.Lenders = .4, 20
 	w.NameCover, w.NameCoverPower, w.Compound = 0, 3, .9
-	w.Defines, w.DefinesAlone, w.DefinesStem, w.DefinesAside = .5, 1, 1.5, .3
+	w.Defines, w.DefinesAlone, w.DefinesStem, w.DefinesAside = .5, 1, 1.8, .3
 	w.Phrase, w.PathNamed = 1, .7
-	w.FeedbackDocs, w.FeedbackTerms, w.Feedback, w.FeedbackCommon = 8, 16, .1, .2
+	w.FeedbackDocs, w.FeedbackTerms, w.Feedback, w.FeedbackCommon = 8, 16, .13, .2
 	w.Plain, w.Type, w.Small, w.Constructor = 1, 1, 1, .75
 	w.Saturation = .55
 	w.LocalPlain, w.LocalType, w.LocalSmall, w.LocalConstructor = .8, .5, 1, .8
