@@ -125,16 +125,14 @@ func (c Comment) link(label string, l librarian.Location) string {
 	return c.code(Pinned(l))
 }
 
-// unfolded are the bare permalinks into the thread's own repository, which GitHub shows as code.
+// unfolded are the bare permalinks into the thread's own repository, which GitHub shows as code: of the first, most
+// important places.
 func (c Comment) unfolded(locations []librarian.Location) []string {
 	var out []string
 	for _, l := range locations {
-		if url := Permalink(l); url != "" && l.Start > 0 && l.Repo == c.Repo {
+		if url := Permalink(l); url != "" && l.Start > 0 && l.Repo == c.Repo && len(out) < maxUnfolded {
 			out = append(out, url)
 		}
-	}
-	if len(out) > maxUnfolded {
-		return nil
 	}
 	return out
 }
