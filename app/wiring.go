@@ -69,19 +69,22 @@ func toolbox(index *codesearch.Cache, host string, disabled []string) run.Toolbo
 	return func(g *run.Gate) run.Kit {
 		s := codetool.NewSession(codetool.Options{Gate: gate{g}, Index: index, DefaultHost: host})
 		tools := slices.DeleteFunc(s.Tools(), func(t tool.Tool) bool { return slices.Contains(disabled, t.Spec().Name) })
-		return run.Kit{Tools: tools, Sources: sources{s}, Tree: tree{s}, Close: s.Close}
+		then := newEarlier(g)
+		return run.Kit{Tools: tools, Sources: sources{s, then}, Tree: tree{s, then}, Close: func() { s.Close(); then.close() }}
 	}
 }
 
-// sources tells report what a run opened.
-type sources struct{ s *codetool.Session }
+// sources tells report what a run opened, and what the runs before it did.
+type sources struct {
+	s    *codetool.Session
+	then *earlier
+}
 
 func (v sources) Source(key string) (report.Source, bool) {
-	o, ok := v.s.Lookup(key)
-	if !ok {
-		return report.Source{}, false
+	if o, ok := v.s.Lookup(key); ok {
+		return report.Source{Key: key, Repo: o.Repo, SHA: o.Checkout.SHA()}, true
 	}
-	return report.Source{Key: key, Repo: o.Repo, SHA: o.Checkout.SHA()}, true
+	return v.then.source(key)
 }
 
 func (v sources) Sources() []report.Source {
@@ -91,23 +94,26 @@ func (v sources) Sources() []report.Source {
 			out = append(out, s)
 		}
 	}
-	return out
+	return append(out, v.then.sources...)
 }
 
-// tree answers report from the trees of the commits that a run holds.
-type tree struct{ s *codetool.Session }
+// tree answers report from the trees of the commits that a run holds, or that the runs before it read.
+type tree struct {
+	s    *codetool.Session
+	then *earlier
+}
 
-func (t tree) at(repo librarian.RepoID, sha string) (*checkout.Checkout, error) {
+func (t tree) at(ctx context.Context, repo librarian.RepoID, sha string) (*checkout.Checkout, error) {
 	for _, key := range t.s.Keys() {
 		if o, ok := t.s.Lookup(key); ok && o.Repo.ID == repo && o.Checkout.SHA() == sha {
 			return o.Checkout, nil
 		}
 	}
-	return nil, fmt.Errorf("app: %s at %s is not held by this run", repo, sha)
+	return t.then.at(ctx, repo, sha)
 }
 
 func (t tree) Stat(ctx context.Context, repo librarian.RepoID, sha, path string) (report.FileInfo, error) {
-	c, err := t.at(repo, sha)
+	c, err := t.at(ctx, repo, sha)
 	if err != nil {
 		return report.FileInfo{}, err
 	}
@@ -129,7 +135,7 @@ func (t tree) Stat(ctx context.Context, repo librarian.RepoID, sha, path string)
 }
 
 func (t tree) Nearest(ctx context.Context, repo librarian.RepoID, sha, path string) []string {
-	c, err := t.at(repo, sha)
+	c, err := t.at(ctx, repo, sha)
 	if err != nil {
 		return nil
 	}
@@ -141,7 +147,7 @@ func (t tree) Nearest(ctx context.Context, repo librarian.RepoID, sha, path stri
 }
 
 func (t tree) Lines(ctx context.Context, repo librarian.RepoID, sha, path string, start, end int) ([]string, error) {
-	c, err := t.at(repo, sha)
+	c, err := t.at(ctx, repo, sha)
 	if err != nil {
 		return nil, err
 	}

@@ -49,8 +49,8 @@ func (k *asker) ask(ctx context.Context, d librarian.Delivery, env envelope, a a
 	r := librarian.Request{Kind: librarian.KindQuestion, Question: m.Question, Quoted: m.Quoted, Principal: who, Place: a.place, AskedAt: a.at}
 	if m.Command != "" {
 		r.Kind, r.Command, r.Question = librarian.KindCommand, m.Command, m.Args
-		if run, question, ok := ContinueArgs(m.Args); ok && m.Command == CommandContinue {
-			r.Continue, r.Question = run, question
+		if run, question, ok := ContinueArgs(m.Args); ok && m.Command == CommandContinue && question != "" {
+			r.Kind, r.Command, r.Continue, r.Question = librarian.KindQuestion, "", run, question
 		}
 	}
 	if r.AskedAt.IsZero() {

@@ -15,6 +15,7 @@ type admission struct {
 	thread librarian.Thread
 	model  model.Model
 	level  model.Level
+	past   Past
 }
 
 // admit decides whether a request is worked, by what GitHub says now. A refusal is an outcome; an error means that GitHub
@@ -22,6 +23,9 @@ type admission struct {
 func (r *Runner) admit(ctx context.Context, run librarian.Run) (adm admission, refused *librarian.Outcome, err error) {
 	q := run.Request
 	if q.Place.Kind == librarian.PlaceTerminal {
+		if adm.past, err = r.past(ctx, q, adm.repo); err != nil {
+			return adm, nil, err
+		}
 		adm.model, adm.level, err = r.o.Models(q.Model, false)
 		return adm, nil, err
 	}
@@ -39,6 +43,9 @@ func (r *Runner) admit(ctx context.Context, run librarian.Run) (adm admission, r
 		return adm, &librarian.Outcome{Kind: librarian.OutcomeDeclined, Silent: true, Message: "the question was deleted"}, nil
 	case adm.thread.Locked:
 		return adm, &librarian.Outcome{Kind: librarian.OutcomeDeclined, Silent: true, Message: "the thread is locked"}, nil
+	}
+	if adm.past, err = r.past(ctx, q, adm.repo); err != nil {
+		return adm, nil, err
 	}
 	adm.model, adm.level, err = r.o.Models(q.Model, adm.repo.Private())
 	return adm, nil, err

@@ -30,6 +30,7 @@ type Gate struct {
 	Request   librarian.Request
 	Own       librarian.Repo // the thread's repository; zero on the terminal
 	Host      string         // the GitHub host
+	Past      Past           // of the run that this one continues
 	// GitHosts are plain git hosts that may be asked, anonymously.
 	GitHosts []string
 	// Local resolves a name that the terminal gave for a local repository; nil elsewhere.

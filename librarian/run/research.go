@@ -27,10 +27,14 @@ type Toolbox func(*Gate) Kit
 func (r *Runner) research(ctx context.Context, run librarian.Run, adm admission) (librarian.Outcome, error) {
 	out := librarian.Outcome{Model: adm.model.Name(), Thinking: string(adm.level)}
 	gate := r.gate(run.Request, adm.repo)
+	gate.Past = adm.past
 	kit := r.o.Toolbox(gate)
 	defer kit.Close()
 
 	ledger := report.NewLedger()
+	for _, end := range adm.past.Evidence {
+		ledger.Replay(end)
+	}
 	results := report.NewResults(report.ResultsOptions{Ledger: ledger, Sources: kit.Sources, Tree: kit.Tree})
 	tools, err := tool.NewCatalog(append(kit.Tools, results.Tool())...)
 	if err != nil {
@@ -45,7 +49,7 @@ func (r *Runner) research(ctx context.Context, run librarian.Run, adm admission)
 	defer progress()
 
 	res, err := agent.Run(ctx, agent.Options{
-		Model: adm.model, Tools: tools, System: system, Prompt: prompt, Thinking: adm.level, Limits: r.o.Limits,
+		Model: adm.model, Tools: tools, System: system, History: adm.past.Messages, Prompt: prompt, Thinking: adm.level, Limits: r.o.Limits,
 		Now: r.o.Now, Log: r.o.Logger.With("run", string(run.ID)),
 		Record: func(ctx context.Context, kind librarian.EventKind, data any) error {
 			view.take(kind, data)

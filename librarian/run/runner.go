@@ -78,9 +78,10 @@ type Options struct {
 	AppID       int64                                      // our own comments are known by it
 	GitHosts    []string                                   // plain git hosts that may be asked, anonymously
 	Local       func(checkout.Spec) (librarian.Repo, bool) // the terminal's local repositories
-	Host        string                                     // the GitHub host, as in links
-	Progress    time.Duration                              // a progress comment comes only to runs longer than this; 0: 30 s
-	Secrets     func() []string                            // exact values that must never be posted, as they are now
+	LocalByID   func(librarian.RepoID) (librarian.Repo, bool)
+	Host        string          // the GitHub host, as in links
+	Progress    time.Duration   // a progress comment comes only to runs longer than this; 0: 30 s
+	Secrets     func() []string // exact values that must never be posted, as they are now
 	Version     string
 	Now         func() time.Time
 	Logger      *slog.Logger
