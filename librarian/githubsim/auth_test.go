@@ -42,7 +42,9 @@ func TestJWTIsVerified(t *testing.T) {
 	now := s.clock.Now().Unix()
 	id := strconv.FormatInt(s.app.ID, 10)
 	const rs256 = `{"alg":"RS256","typ":"JWT"}`
-	claims := func(iss string, iat, exp int64) string { return fmt.Sprintf(`{"iss":%s,"iat":%d,"exp":%d}`, iss, iat, exp) }
+	claims := func(iss string, iat, exp int64) string {
+		return fmt.Sprintf(`{"iss":%s,"iat":%d,"exp":%d}`, iss, iat, exp)
+	}
 	for name, tc := range map[string]struct {
 		key            []byte
 		header, claims string

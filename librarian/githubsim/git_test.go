@@ -321,11 +321,13 @@ func TestCloseEndsGit(t *testing.T) {
 	s := start(t, githubsim.Options{})
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	// A request whose body never ends keeps upload-pack waiting; Close must not wait for it.
+	// A request whose body never ends keeps git waiting; Close must not wait for it. 8 MiB are more than the sockets between
+	// hold: once they are written, git is there and reads.
 	body, never := io.Pipe()
 	defer func() { _ = never.Close() }()
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, s.URL()+"/acme/widget.git/git-upload-pack", body)
 	require.NoError(t, err)
+	req.Header.Set("Content-Type", "application/x-git-upload-pack-request")
 	done := make(chan error, 1)
 	go func() {
 		res, err := http.DefaultClient.Do(req)
@@ -334,8 +336,9 @@ func TestCloseEndsGit(t *testing.T) {
 		}
 		done <- err
 	}()
-	_, err = io.WriteString(never, "0014command=ls-refs\n")
+	_, err = never.Write(make([]byte, 8<<20))
 	require.NoError(t, err)
 	s.Close()
+	require.NoError(t, never.Close())
 	require.Error(t, <-done)
 }

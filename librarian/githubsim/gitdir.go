@@ -130,6 +130,9 @@ func (g *gitDir) setHead(ctx context.Context, branch string) error {
 	if _, err := g.resolve(ctx, "refs/heads/"+branch, "commit"); err != nil {
 		return fmt.Errorf("branch %s: %w", branch, ErrUnknown)
 	}
+	if out, err := g.run(ctx, 4096, "rev-parse", "--is-bare-repository"); err != nil || strings.TrimSpace(string(out)) != "true" {
+		return errors.New("it is somebody's work tree, whose HEAD is not ours to move")
+	}
 	_, err := g.run(ctx, 4096, "symbolic-ref", "HEAD", "refs/heads/"+branch)
 	return err
 }

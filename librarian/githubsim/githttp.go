@@ -104,7 +104,8 @@ func (s *Server) backend(w http.ResponseWriter, r *http.Request, g *gitDir, op s
 	cmd.Env = append(g.env("uploadpack.allowFilter=true", "uploadpack.allowAnySHA1InWant=true", "http.receivepack=false",
 		"uploadpack.hideRefs=refs/stash", "uploadpack.hideRefs=refs/remotes", "uploadpack.hideRefs=refs/bisect", "uploadpack.hideRefs=refs/worktree"),
 		"GATEWAY_INTERFACE=CGI/1.1", "SERVER_PROTOCOL=HTTP/1.1", "REQUEST_METHOD="+r.Method, "QUERY_STRING="+r.URL.RawQuery,
-		"GIT_PROJECT_ROOT="+g.dir, "PATH_INFO=/"+op, "GIT_HTTP_EXPORT_ALL=1", "REMOTE_ADDR=127.0.0.1",
+		"GIT_PROJECT_ROOT="+g.dir, "PATH_INFO=/"+op, "GIT_HTTP_EXPORT_ALL=1",
+		"GIT_HTTP_MAX_REQUEST_BUFFER="+strconv.Itoa(maxFetchRequest), "REMOTE_ADDR=127.0.0.1",
 		"CONTENT_TYPE="+r.Header.Get("Content-Type"), "HTTP_CONTENT_ENCODING="+r.Header.Get("Content-Encoding"),
 		"HTTP_ACCEPT_ENCODING="+r.Header.Get("Accept-Encoding"), "GIT_PROTOCOL="+r.Header.Get("Git-Protocol"))
 	if r.ContentLength >= 0 {
@@ -130,6 +131,9 @@ func (s *Server) backend(w http.ResponseWriter, r *http.Request, g *gitDir, op s
 	defer func() { _ = cmd.Cancel() }() // a client that went away leaves no git behind; a process that ended is not there to be killed
 	lines := bufio.NewReader(out)
 	header, err := textproto.NewReader(lines).ReadMIMEHeader()
+	if r.Context().Err() != nil {
+		panic(http.ErrAbortHandler)
+	}
 	if err != nil {
 		http.Error(w, "git http-backend", http.StatusBadGateway)
 		return

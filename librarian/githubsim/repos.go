@@ -198,6 +198,9 @@ func orgByLogin(c *call) (reply, error) {
 		return reply{}, notFound()
 	}
 	o := c.fullUser(a)
+	for _, k := range []string{"company", "location", "email"} {
+		delete(o, k) // of an organisation they are text or nothing
+	}
 	u := c.api("/orgs/%s", url.PathEscape(a.Login))
 	maps.Copy(o, object{"url": u, "hooks_url": u + "/hooks", "issues_url": u + "/issues", "members_url": u + "/members{/member}",
 		"public_members_url": u + "/public_members{/member}", "repos_url": u + "/repos", "events_url": u + "/events", "description": nil,

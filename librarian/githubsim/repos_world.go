@@ -286,7 +286,8 @@ func (s *Server) SetArchived(fullName string, archived bool) error {
 	})
 }
 
-// SetDefaultBranch changes the default branch, and HEAD of the git repository with it. The branch must exist.
+// SetDefaultBranch changes the default branch, and HEAD of the git repository with it. The branch must exist and the repository be
+// bare.
 func (s *Server) SetDefaultBranch(fullName, branch string) error {
 	return s.change(fullName, "edited", func(r *repo) (object, error) {
 		if r.dir == nil {

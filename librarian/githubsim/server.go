@@ -185,6 +185,8 @@ func (s *Server) Close() {
 	s.closed = true
 	srv, stop := s.http, s.stop
 	s.life.Unlock()
+	// First of all: a connection that srv.Close does not know yet must find no handler, which would wait for its body.
+	idle := s.inflight.shut()
 	if srv != nil {
 		stop()
 		s.hooks.wake()
@@ -192,7 +194,7 @@ func (s *Server) Close() {
 			s.log.Debug("githubsim: close", "err", err)
 		}
 	}
-	<-s.inflight.shut()
+	<-idle
 	s.work.Wait()
 }
 

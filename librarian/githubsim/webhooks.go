@@ -21,7 +21,7 @@ import (
 const (
 	deliveryWorkers = 8                // deliveries under way at once; they start in the order of their events
 	deliveryTimeout = 10 * time.Second // as GitHub's
-	keepDeliveries  = 20_000
+	keepDeliveries  = 10_000
 	keepResponse    = 64 << 10 // bytes of a receiver's answer that are kept
 )
 
@@ -207,7 +207,7 @@ func (s *Server) SendEvent(a *App, event string, payload map[string]any) (string
 	return d.GUID, nil
 }
 
-// Deliveries lists the deliveries, oldest first: the last 10,000 at least.
+// Deliveries lists the deliveries, oldest first: the last 5,000 at least.
 func (s *Server) Deliveries() []Delivery {
 	s.hooks.mu.Lock()
 	defer s.hooks.mu.Unlock()

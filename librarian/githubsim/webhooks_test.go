@@ -82,6 +82,7 @@ func TestEventsAreSentSigned(t *testing.T) {
 		require.NoError(t, err)
 		_, err = github.ParseWebHook(h.event, raw)
 		require.NoError(t, err)
+		dump(t, "EVENT", event+" "+action, answer{body: string(raw)})
 		return h.payload
 	}
 	at := func(o map[string]any, path ...string) any {
