@@ -35,7 +35,7 @@ func serveForTest() int {
 	}
 	err = NewServer(cfg, secrets, ServerOptions{
 		Log:   slog.New(slog.NewTextHandler(os.Stderr, nil)),
-		Ready: func(u string) { fmt.Println(u) },
+		Ready: func(u string) { fmt.Fprintln(os.Stdout, u) },
 	}).Run(context.Background())
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
@@ -25,8 +26,8 @@ type earlier struct {
 func newEarlier(g *run.Gate) *earlier {
 	e := &earlier{gate: g, held: map[string]*checkout.Checkout{}}
 	seen := map[string]bool{}
-	for i := len(g.Past.Evidence) - 1; i >= 0; i-- {
-		for _, ev := range g.Past.Evidence[i].Evidence {
+	for _, v := range slices.Backward(g.Past.Evidence) {
+		for _, ev := range v.Evidence {
 			repo, ok := g.Past.Repos[ev.Repo]
 			if !ok || seen[string(ev.Repo)+ev.SHA] || len(ev.SHA) < 12 {
 				continue

@@ -144,7 +144,7 @@ func TestL5_OneFileNamesGitHub(t *testing.T) {
 // codeLines are a file's lines without its comments.
 func codeLines(src string) []string {
 	var out []string
-	for _, line := range strings.Split(src, "\n") {
+	for line := range strings.SplitSeq(src, "\n") {
 		if i := strings.Index(line, "//"); i >= 0 && !strings.Contains(line[:i], `"`) {
 			line = line[:i]
 		} else if i := strings.LastIndex(line, " // "); i >= 0 {
@@ -161,7 +161,7 @@ func TestDocsNamePackagesThatExist(t *testing.T) {
 	raw, err := os.ReadFile("doc.go")
 	require.NoError(t, err)
 	n := 0
-	for _, line := range strings.Split(string(raw), "\n") {
+	for line := range strings.SplitSeq(string(raw), "\n") {
 		path, ok := strings.CutPrefix(line, "//   - ")
 		if !ok {
 			continue

@@ -307,12 +307,10 @@ func transport(caFile string) (http.RoundTripper, error) {
 
 // cause is the innermost reason of a network error, in few words.
 func cause(err error) string {
-	var op *net.OpError
-	if errors.As(err, &op) {
+	if op, ok := errors.AsType[*net.OpError](err); ok {
 		return op.Err.Error()
 	}
-	var u *url.Error
-	if errors.As(err, &u) {
+	if u, ok := errors.AsType[*url.Error](err); ok {
 		return cause(u.Err)
 	}
 	return err.Error()

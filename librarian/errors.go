@@ -25,8 +25,7 @@ func (e *UserError) Unwrap() error { return e.Err }
 
 // UserMessage finds the sentence for people in err; ok is false where there is none.
 func UserMessage(err error) (message string, ok bool) {
-	var u *UserError
-	if errors.As(err, &u) {
+	if u, ok := errors.AsType[*UserError](err); ok {
 		return u.Message, true
 	}
 	return "", false

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"strings"
 	"sync"
 	"time"
 
@@ -185,14 +186,14 @@ func timedOut(t tool.Tool, limit time.Duration) tool.Result {
 }
 
 func (l *loop) names() string {
-	s := ""
+	var s strings.Builder
 	for i, spec := range l.specs {
 		if i > 0 {
-			s += ", "
+			s.WriteString(", ")
 		}
-		s += spec.Name
+		s.WriteString(spec.Name)
 	}
-	return s
+	return s.String()
 }
 
 // canonical makes equal arguments equal strings, whatever the order of their keys.

@@ -24,12 +24,10 @@ func wordsFor(err error) string {
 	if m, ok := librarian.UserMessage(err); ok {
 		return m
 	}
-	var h hinted
-	if errors.As(err, &h) {
+	if h, ok := errors.AsType[hinted](err); ok {
 		return h.Error() + ". " + h.Hint()
 	}
-	var m *model.Error
-	if errors.As(err, &m) {
+	if m, ok := errors.AsType[*model.Error](err); ok {
 		switch m.Kind {
 		case model.ErrAuth:
 			return "The model's provider refused the configured key. An administrator has to look at the model settings."
@@ -43,8 +41,7 @@ func wordsFor(err error) string {
 			return "The model's provider refused the request. An administrator finds the reason in the log."
 		}
 	}
-	var limit *librarian.RateLimitError
-	if errors.As(err, &limit) {
+	if limit, ok := errors.AsType[*librarian.RateLimitError](err); ok {
 		return fmt.Sprintf("GitHub's rate limit was reached; it can be tried again in %d seconds.", int(math.Ceil(limit.After.Seconds())))
 	}
 	if errors.Is(err, librarian.ErrNotFound) {

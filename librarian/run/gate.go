@@ -58,8 +58,7 @@ func (g *Gate) Open(ctx context.Context, spec checkout.Spec, ref string) (librar
 		Fresh:       repo.ID == g.Own.ID,
 		Checked:     true, // find has just asked, with this run's own credentials
 	})
-	var gone *checkout.NotFoundError
-	if errors.As(err, &gone) {
+	if _, ok := errors.AsType[*checkout.NotFoundError](err); ok {
 		return librarian.Repo{}, nil, NotFound(spec.Path)
 	}
 	if err != nil {
