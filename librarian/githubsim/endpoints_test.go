@@ -24,7 +24,11 @@ func TestEveryEndpointAnswers(t *testing.T) {
 	require.NoError(t, err)
 	comment, err := s.Comment("acme/widget", 1, "librarian[bot]", "thus")
 	require.NoError(t, err)
-	require.NoError(t, s.React(comment.ID, "librarian[bot]", "eyes"))
+	inline, err := s.ReviewComment("acme/widget", 2, "bob", githubsim.ReviewCommentOptions{Path: "src/query.go", Line: 3, Body: "why?"})
+	require.NoError(t, err)
+	for _, id := range []int64{comment.ID, inline.ID} {
+		require.NoError(t, s.React(id, "librarian[bot]", "eyes"))
+	}
 	require.NoError(t, s.WaitDeliveries(t.Context()))
 	repo, err := s.Repo("acme/widget")
 	require.NoError(t, err)
@@ -51,6 +55,8 @@ func TestEveryEndpointAnswers(t *testing.T) {
 			path = strings.ReplaceAll(path, from, to)
 		}
 		for _, x := range []struct{ in, from, to string }{
+			{"/pulls/comments/{id}", "{id}", fmt.Sprint(inline.ID)}, {"/pulls/1/comments/{id}", "{id}", fmt.Sprint(inline.ID)},
+			{"/reviews/{id}", "{id}", fmt.Sprint(inline.Review)},
 			{"/comments/{id}", "{id}", fmt.Sprint(comment.ID)}, {"/installations/{id}", "{id}", fmt.Sprint(s.inst.ID)},
 			{"/deliveries/{id}", "{id}", fmt.Sprint(delivery)}, {"/user/{id}", "{id}", fmt.Sprint(s.app.BotUserID)},
 			{"/git/ref/", "{ref...}", "heads/main"}, {"/git/matching-refs/", "{ref...}", "heads/"}, {"/commits/", "{ref...}", "main"},
@@ -69,7 +75,7 @@ func TestEveryEndpointAnswers(t *testing.T) {
 		}
 		return path
 	}
-	bodies := map[string]string{"comments": `{"body":"x"}`, "reactions": `{"content":"rocket"}`, "issues": `{"title":"x"}`, "labels": `{"labels":["x"]}`,
+	bodies := map[string]string{"comments": `{"body":"x"}`, "replies": `{"body":"x"}`, "reactions": `{"content":"rocket"}`, "issues": `{"title":"x"}`, "labels": `{"labels":["x"]}`,
 		"{number}": `{"title":"y"}`, "{id}": `{"body":"y"}`}
 	call := func(endpoint string) {
 		method, path, _ := strings.Cut(endpoint, " ")
@@ -84,14 +90,26 @@ func TestEveryEndpointAnswers(t *testing.T) {
 		if strings.Contains(path, "{reaction}") {
 			id := reaction()
 			if strings.Contains(path, "/comments/") {
-				id = s.Reactions(comment.ID)[0].ID
-				require.NoError(t, s.React(comment.ID, "librarian[bot]", "heart"))
+				on := comment.ID
+				if strings.Contains(path, "/pulls/") {
+					on = inline.ID
+				}
+				id = s.Reactions(on)[0].ID
+				require.NoError(t, s.React(on, "librarian[bot]", "heart"))
 			}
 			where = strings.Replace(where, "/reactions/0", fmt.Sprint("/reactions/", id), 1)
+		}
+		if endpoint == "DELETE /repos/{owner}/{repo}/pulls/comments/{id}" || endpoint == "DELETE /repositories/{repo_id}/pulls/comments/{id}" {
+			c, err := s.ReplyReviewComment(inline.ID, "ann", "short-lived")
+			require.NoError(t, err)
+			where = strings.Replace(where, fmt.Sprint(inline.ID), fmt.Sprint(c.ID), 1)
 		}
 		body := ""
 		if method == "POST" || method == "PATCH" {
 			body = bodies[path[strings.LastIndex(path, "/")+1:]]
+			if strings.HasSuffix(path, "/pulls/{number}/comments") {
+				body = fmt.Sprintf(`{"body":"x","path":"src/query.go","line":2,"commit_id":%q}`, s.head)
+			}
 		}
 		if strings.HasSuffix(path, "/labels/{name}") {
 			require.NoError(t, s.LabelIssue("acme/widget", 1, "ann", "bug"))

@@ -71,7 +71,7 @@ func (s *Server) issueJSON(i *issue) object {
 		o["state_reason"] = "completed"
 	}
 	if i.pull != nil {
-		o["draft"] = false
+		o["draft"] = i.pull.draft
 		o["pull_request"] = object{"url": s.api("/repos/%s/pulls/%d", i.repo.fullName(), i.number), "html_url": s.issueURL(i),
 			"diff_url": s.issueURL(i) + ".diff", "patch_url": s.issueURL(i) + ".patch", "merged_at": nil}
 	}

@@ -14,9 +14,14 @@ type PullOptions struct {
 	Base        string // the branch to merge into; "" means the default branch
 	HeadRepo    string // owner/name of the fork it comes from; "" means the base itself
 	ForkDeleted bool   // the fork is gone: head.repo is null
+	Draft       bool
 }
 
 type pull struct {
+	id               int64 // not that of the issue that it also is
+	draft            bool
+	reviews          []*review
+	comments         []*reviewComment // on the diff
 	headRef, headSHA string
 	baseRef, baseSHA string
 	headRepo         *repo // nil when the fork is gone
@@ -54,7 +59,7 @@ func (s *Server) openPull(fullName, login string, o PullOptions) (Issue, error) 
 	if o.Base == "" {
 		o.Base = r.defaultBranch
 	}
-	p := &pull{headRef: o.Head, baseRef: o.Base, headRepo: r, headOwner: r.owner, commits: 1}
+	p := &pull{id: s.world.id(), draft: o.Draft, headRef: o.Head, baseRef: o.Base, headRepo: r, headOwner: r.owner, commits: 1}
 	if o.HeadRepo != "" {
 		if p.headRepo, err = s.repo(o.HeadRepo); err != nil {
 			return Issue{}, err
@@ -119,6 +124,7 @@ func (s *Server) PushPull(fullName string, number int, login, head string) error
 		if err := s.countPull(ctx, i.repo, i.pull); err != nil {
 			return err
 		}
+		s.markOutdated(i)
 		s.emitIssue(i, by, "synchronize", object{"before": before, "after": sha})
 		return nil
 	})
@@ -141,11 +147,11 @@ func (s *Server) pullJSON(i *issue) object {
 	headRef := strings.TrimPrefix(p.headRef, "refs/heads/")
 	link := func(u string) object { return object{"href": u} }
 	for k, v := range (object{
-		"url": u, "issue_url": issueURL, "diff_url": s.issueURL(i) + ".diff", "patch_url": s.issueURL(i) + ".patch", "id": i.id,
-		"node_id": nodeID("PR", i.id), "merged_at": nil, "merge_commit_sha": nil, "requested_reviewers": []object{}, "requested_teams": []object{},
+		"url": u, "issue_url": issueURL, "diff_url": s.issueURL(i) + ".diff", "patch_url": s.issueURL(i) + ".patch", "id": p.id,
+		"node_id": nodeID("PR", p.id), "draft": p.draft, "merged_at": nil, "merge_commit_sha": nil, "requested_reviewers": []object{}, "requested_teams": []object{},
 		"commits_url": u + "/commits", "review_comments_url": u + "/comments", "review_comment_url": s.api("/repos/%s/pulls/comments{/number}", i.repo.fullName()),
 		"comments_url": issueURL + "/comments", "statuses_url": statuses, "auto_merge": nil, "merged": false, "mergeable": nil, "rebaseable": nil,
-		"mergeable_state": "unknown", "merged_by": nil, "review_comments": 0, "maintainer_can_modify": false, "commits": p.commits,
+		"mergeable_state": "unknown", "merged_by": nil, "review_comments": len(p.comments), "maintainer_can_modify": false, "commits": p.commits,
 		"additions": p.added, "deletions": p.removed, "changed_files": p.files,
 		"head": object{"label": p.headOwner.Login + ":" + headRef, "ref": headRef, "sha": p.headSHA, "user": s.userJSON(p.headOwner), "repo": headRepo},
 		"base": object{"label": i.repo.owner.Login + ":" + p.baseRef, "ref": p.baseRef, "sha": p.baseSHA, "user": s.userJSON(i.repo.owner),
@@ -159,9 +165,19 @@ func (s *Server) pullJSON(i *issue) object {
 	return o
 }
 
+// shortPull is a pull request in lists and in the events of what hangs on it: without what is counted or computed.
+func (s *Server) shortPull(i *issue) object {
+	o := s.pullJSON(i)
+	for _, k := range []string{"merged", "mergeable", "rebaseable", "mergeable_state", "merged_by", "comments", "review_comments",
+		"maintainer_can_modify", "commits", "additions", "deletions", "changed_files"} {
+		delete(o, k)
+	}
+	return o
+}
+
 // targetPull finds the pull request of the path.
-func (c *call) targetPull() (*issue, error) {
-	r, err := c.target(reads("pull_requests"))
+func (c *call) targetPull(n need) (*issue, error) {
+	r, err := c.target(n)
 	if err != nil {
 		return nil, err
 	}
@@ -173,7 +189,7 @@ func (c *call) targetPull() (*issue, error) {
 }
 
 func getPull(c *call) (reply, error) {
-	i, err := c.targetPull()
+	i, err := c.targetPull(reads("pull_requests"))
 	if err != nil {
 		return reply{}, err
 	}
@@ -195,19 +211,14 @@ func listPulls(c *call) (reply, error) {
 	part, h := pageOf(c, all)
 	out := []object{}
 	for _, i := range part {
-		o := c.pullJSON(i)
-		for _, k := range []string{"merged", "mergeable", "rebaseable", "mergeable_state", "merged_by", "comments", "review_comments",
-			"maintainer_can_modify", "commits", "additions", "deletions", "changed_files"} {
-			delete(o, k) // only the single pull request has them
-		}
-		out = append(out, o)
+		out = append(out, c.shortPull(i))
 	}
 	return reply{body: out, header: h}, nil
 }
 
 func pullFiles(c *call) (reply, error) {
 	c.mu.Lock()
-	i, err := c.targetPull()
+	i, err := c.targetPull(reads("pull_requests"))
 	if err != nil {
 		c.mu.Unlock()
 		return reply{}, err

@@ -1,6 +1,7 @@
 package githubsim
 
 import (
+	"fmt"
 	"net/http"
 	"slices"
 	"time"
@@ -47,12 +48,26 @@ func reactionSnapshots(all []*reaction) []Reaction {
 	return list
 }
 
-// Reactions lists the reactions on a comment, oldest first; nil when there is no such comment.
+// Reactions lists the reactions on a comment of any kind or on a review, oldest first; nil when there is no such object.
 func (s *Server) Reactions(commentID int64) []Reaction {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if c := s.world.comments[commentID]; c != nil {
-		return reactionSnapshots(c.reactions)
+	if list := s.reactionsOn(commentID); list != nil {
+		return reactionSnapshots(*list)
+	}
+	return nil
+}
+
+// reactionsOn finds the reactions on a comment of any kind or on a review, by its id.
+func (s *Server) reactionsOn(id int64) *[]*reaction {
+	if c := s.world.comments[id]; c != nil {
+		return &c.reactions
+	}
+	if c := s.world.reviewComments[id]; c != nil {
+		return &c.reactions
+	}
+	if r := s.world.reviews[id]; r != nil {
+		return &r.reactions
 	}
 	return nil
 }
@@ -67,12 +82,20 @@ func (s *Server) IssueReactions(fullName string, number int) []Reaction {
 	return nil
 }
 
-// React adds a reaction to a comment as somebody. GitHub sends no webhook for it.
+// React adds a reaction to a comment of any kind or to a review as somebody. GitHub sends no webhook for it.
 func (s *Server) React(commentID int64, login, content string) error {
-	return s.onComment("react to comment", commentID, login, func(c *comment, by actor) error {
-		s.addReaction(&c.reactions, by.user, content)
-		return nil
-	})
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	list := s.reactionsOn(commentID)
+	if list == nil {
+		return fmt.Errorf("githubsim: react to %d: %w", commentID, ErrUnknown)
+	}
+	by, err := s.person(login)
+	if err != nil {
+		return fmt.Errorf("githubsim: react to %d: %w", commentID, err)
+	}
+	s.addReaction(list, by.user, content)
+	return nil
 }
 
 // addReaction is idempotent for each user and content; made is false when it was there.

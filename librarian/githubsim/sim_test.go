@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -229,3 +230,5 @@ func refused(t *testing.T, err error, status int, message string) {
 	require.Equal(t, status, res.Response.StatusCode, res.Message)
 	require.Contains(t, res.Message, message)
 }
+
+func itoa(id int64) string { return strconv.FormatInt(id, 10) }

@@ -20,12 +20,16 @@ type world struct {
 	installs map[int64]*installation
 	tokens   map[string]*token
 	comments map[int64]*comment
+
+	reviews        map[int64]*review
+	reviewComments map[int64]*reviewComment
 }
 
 func newWorld() world {
 	return world{
 		nextID: 1_000_000, accounts: map[string]*account{}, repos: map[int64]*repo{}, names: map[string]int64{}, apps: map[string]*app{},
 		installs: map[int64]*installation{}, tokens: map[string]*token{}, comments: map[int64]*comment{},
+		reviews: map[int64]*review{}, reviewComments: map[int64]*reviewComment{},
 	}
 }
 
