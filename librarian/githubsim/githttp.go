@@ -150,6 +150,9 @@ func (s *Server) backend(w http.ResponseWriter, r *http.Request, g *gitDir, op s
 	}
 	w.WriteHeader(status)
 	_, _ = io.Copy(flusher{w, http.NewResponseController(w)}, lines) // the client may be gone; that is its affair
+	if r.Context().Err() != nil {
+		panic(http.ErrAbortHandler) // git was ended: what came of it must not look whole
+	}
 }
 
 // flusher sends each piece as it comes, so that progress is seen.
