@@ -171,7 +171,7 @@ func (c *call) narrow(in *installation, names []string, ids []int64) ([]*repo, e
 	return chosen, nil
 }
 
-// installationOf is the caller's token, if it is one of an installation.
+// installationToken is the caller's token, if it is one of an installation.
 func (c *call) installationToken() (*token, error) {
 	switch c.caller.kind {
 	case InstallationToken:

@@ -43,7 +43,8 @@ func openGitDir(ctx context.Context, git, path string) (*gitDir, error) {
 			return nil, fmt.Errorf("%s is not a git repository", path)
 		}
 	}
-	g.safe = append(g.safe, g.dir)
+	// upload-pack changes into the repository before it asks who owns it, and then calls it "." (seen with git 2.39.5).
+	g.safe = append(g.safe, g.dir, ".")
 	return g, nil
 }
 
