@@ -54,6 +54,7 @@ type chunk struct {
 	termsAt        uint32 // offset of its terms in the file's segment
 	docLen, length uint16
 	kind           uint8
+	class          class
 	test           bool
 	constructor    bool
 	nameIDF        float32 // the idf of the words of its name, summed
@@ -223,6 +224,7 @@ func (ix *Index) assemble() error {
 				h += r.uint()
 				named = append(named, mention{uint32(len(ix.chunks)), uint32(h)})
 			}
+			c.class = classOf(f.kind, &c)
 			ix.chunks = append(ix.chunks, c)
 		}
 		if r.bad || int(flags) < 0 {
@@ -250,6 +252,51 @@ func (ix *Index) assemble() error {
 	ix.link()
 	ix.linkMentions(named)
 	return nil
+}
+
+// class is all that the weights by kind look at, in one number: the path's kind, the chunk's shape, whether it is a test, whether it is a
+// constructor.
+type class uint8
+
+// shape is what a chunk is, as far as the ranking cares.
+type shape uint8
+
+const (
+	shapeCode  shape = iota // a declaration with a body
+	shapePlain              // lines without a declaration
+	shapeType               // the head of a container, a type
+	shapeSmall              // three lines or fewer
+	shapes
+)
+
+func shapeOf(c *chunk) shape {
+	switch kind := chunkKinds[c.kind]; {
+	case kind == "code" || kind == "text":
+		return shapePlain
+	case isContainer(kind) || kind == "type":
+		return shapeType
+	case c.end-c.start < 3:
+		return shapeSmall
+	}
+	return shapeCode
+}
+
+const classes = int(pathKinds) * int(shapes) * 4
+
+func classOf(k pathKind, c *chunk) class {
+	n := (int(k)*int(shapes) + int(shapeOf(c))) * 4
+	if c.test {
+		n += 2
+	}
+	if c.constructor {
+		n++
+	}
+	return class(n)
+}
+
+func (c class) parts() (k pathKind, s shape, test, constructor bool) {
+	n := int(c)
+	return pathKind(n / 4 / int(shapes)), shape(n / 4 % int(shapes)), n&2 != 0, n&1 != 0
 }
 
 // mention says that a chunk names a symbol.

@@ -19,12 +19,13 @@ type ranking struct {
 	asked  asked
 	prefix string
 
-	score               []float32 // per chunk: BM25F
-	cover               []float32 // per chunk: idf of the name's words that the question has
-	file                []float32 // per file: BM25 over the whole file
-	path                []float32 // per file: question words in its path
-	exact               []float32 // per chunk: boosts, as multiples of the best score
-	bestChunk, bestFile []float32 // scratch of addTerm, zero between terms
+	kind                [classes]float64 // the weight of each class of chunks
+	score               []float32        // per chunk: BM25F
+	cover               []float32        // per chunk: idf of the name's words that the question has
+	file                []float32        // per file: BM25 over the whole file
+	path                []float32        // per file: question words in its path
+	exact               []float32        // per chunk: boosts, as multiples of the best score
+	bestChunk, bestFile []float32        // scratch of addTerm, zero between terms
 	reasons             map[uint32][]string
 	touched             []uint32 // chunks with a score, each once
 	ideal               float64  // what a chunk would score that has every question word in every field
@@ -39,7 +40,7 @@ type hit struct {
 func newRanking(ctx context.Context, ix *Index, w *Weights, a asked, prefix string) *ranking {
 	n, m := len(ix.chunks), len(ix.files)
 	buf := make([]float32, 4*n+3*m)
-	return &ranking{bestChunk: buf[3*n+2*m : 4*n+2*m], bestFile: buf[4*n+2*m:],
+	return &ranking{kind: kindWeights(w, &a), bestChunk: buf[3*n+2*m : 4*n+2*m], bestFile: buf[4*n+2*m:],
 		ctx: ctx, ix: ix, w: w, asked: a, prefix: prefix, reasons: map[uint32][]string{},
 		score: buf[:n], cover: buf[n : 2*n], exact: buf[2*n : 3*n], file: buf[3*n : 3*n+m], path: buf[3*n+m : 3*n+2*m]}
 }
@@ -221,8 +222,8 @@ func (r *ranking) addPaths() {
 	}
 }
 
-// total puts a chunk's parts together; best is the highest total without exact boosts.
-func (r *ranking) total(c uint32, best float64) float64 {
+// total puts a chunk's parts together, without the exact boosts.
+func (r *ranking) total(c uint32) float64 {
 	ch := &r.ix.chunks[c]
 	f := ch.file
 	s := float64(r.score[c]) + r.w.Coherence*float64(r.file[f]) + float64(r.path[f])
@@ -231,32 +232,35 @@ func (r *ranking) total(c uint32, best float64) float64 {
 			s += r.w.NameCover * float64(r.cover[c]) * math.Pow(min(1, float64(r.cover[c])/all), r.w.NameCoverPower)
 		}
 	}
-	s *= r.kindWeight(ch)
-	return s + best*float64(r.exact[c])
+	s *= r.kind[ch.class]
+	return s
 }
 
-func (r *ranking) kindWeight(ch *chunk) float64 {
-	f := &r.ix.files[ch.file]
-	k := r.w.Kind[f.kind]
-	if ch.test && !r.asked.tests {
-		k = min(k, r.w.Kind[kindTest])
+// kindWeights gives the weight of every class of chunks for this question.
+func kindWeights(w *Weights, a *asked) (t [classes]float64) {
+	for i := range t {
+		k, s, test, constructor := class(i).parts()
+		v := w.Kind[k]
+		if test && !a.tests {
+			v = min(v, w.Kind[kindTest])
+		}
+		if a.tests && k == kindTest || a.docs && (k == kindDocs || k == kindExample) {
+			v = max(v, .9)
+		}
+		switch s {
+		case shapePlain:
+			v *= w.Plain
+		case shapeType:
+			v *= w.Type
+		case shapeSmall:
+			v *= w.Small
+		}
+		if constructor {
+			v *= w.Constructor
+		}
+		t[i] = v
 	}
-	switch {
-	case r.asked.tests && f.kind == kindTest, r.asked.docs && (f.kind == kindDocs || f.kind == kindExample):
-		k = max(k, .9)
-	}
-	switch kind := chunkKinds[ch.kind]; {
-	case kind == "code" || kind == "text":
-		k *= r.w.Plain
-	case isContainer(kind) || kind == "type":
-		k *= r.w.Type
-	case ch.end-ch.start < 3:
-		k *= r.w.Small
-	}
-	if ch.constructor {
-		k *= r.w.Constructor
-	}
-	return k
+	return t
 }
 
 // sorted gives the chunks with a score, best first.
@@ -267,7 +271,7 @@ func (r *ranking) sorted(withExact float64) []hit {
 		if r.prefix != "" && !below(r.ix.files[r.ix.chunks[c].file].path, r.prefix) {
 			continue
 		}
-		s := r.total(c, 0)
+		s := r.total(c)
 		best = max(best, s)
 		hits = append(hits, hit{c, s})
 	}
@@ -491,7 +495,7 @@ func (r *ranking) boostPhrase(phrase string) {
 	// The best-scored of the chunks with the rarest word are read.
 	cands := make([]hit, 0, len(rarest))
 	for _, c := range rarest {
-		cands = append(cands, hit{c, r.total(c, 0)})
+		cands = append(cands, hit{c, r.total(c)})
 	}
 	cands = topHits(cands, 80)
 	texts := map[uint32][]byte{}
@@ -607,15 +611,16 @@ func (r *ranking) local(h hit) float64 {
 	}
 	ch := &r.ix.chunks[h.chunk]
 	k := 1.0
-	switch kind := chunkKinds[ch.kind]; {
-	case kind == "code" || kind == "text":
+	_, shape, _, constructor := ch.class.parts()
+	switch shape {
+	case shapePlain:
 		k = r.w.LocalPlain
-	case isContainer(kind) || kind == "type":
+	case shapeType:
 		k = r.w.LocalType
-	case ch.end-ch.start < 3:
+	case shapeSmall:
 		k = r.w.LocalSmall
 	}
-	if ch.constructor {
+	if constructor {
 		k *= r.w.LocalConstructor
 	}
 	return h.score * k

@@ -132,3 +132,19 @@ func (ix *Index) With(src Source) *Index {
 	c.source = src
 	return &c
 }
+
+// Size is how many bytes Save writes.
+func (ix *Index) Size() (int64, error) {
+	var n counter
+	if err := ix.write(&n); err != nil {
+		return 0, fmt.Errorf("codesearch: size: %w", err)
+	}
+	return int64(n), nil
+}
+
+type counter int64
+
+func (c *counter) Write(p []byte) (int, error) {
+	*c += counter(len(p))
+	return len(p), nil
+}

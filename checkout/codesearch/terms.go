@@ -182,3 +182,51 @@ var irregular = map[string]string{
 
 // codeNoise are the stems that stand in nearly every chunk and tell nothing.
 var codeNoise = map[string]bool{"the": true, "of": true, "to": true, "and": true, "is": true, "in": true, "it": true, "be": true, "for": true, "if": true, "this": true, "that": true, "self": true, "return": true, "an": true, "or": true, "as": true, "by": true, "on": true, "const": true, "let": true, "public": true, "void": true, "def": true, "end": true, "else": true, "final": true}
+
+// Stems gives the stems of a text as the index sees them: identifiers split, words stemmed, noise dropped. It is for yardsticks that
+// must read text the same way.
+func Stems(text string) []string {
+	var out []string
+	for _, m := range wordText.FindAllString(text, -1) {
+		if len(m) > maxWord {
+			continue
+		}
+		for _, p := range splitWord(m) {
+			if s := stem(p); s != "" && !codeNoise[s] {
+				out = append(out, s)
+			}
+		}
+	}
+	return out
+}
+
+// QuestionWords gives the words of a question that say something.
+func QuestionWords(question string) []string {
+	var out []string
+	for _, m := range wordText.FindAllString(question, 400) {
+		for _, p := range splitWord(m) {
+			if !stopWord(p) {
+				out = append(out, p)
+			}
+		}
+	}
+	return out
+}
+
+// Piece is a part of a file as the index cuts it.
+type Piece struct {
+	Symbol     string
+	Start, End int
+}
+
+// Pieces cuts a file.
+func Pieces(path string, src []byte) []Piece {
+	if skipContent(path, src) {
+		return nil
+	}
+	var out []Piece
+	for _, p := range cut(path, src) {
+		out = append(out, Piece{p.name, p.start, p.end})
+	}
+	return out
+}
