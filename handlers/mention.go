@@ -75,7 +75,7 @@ type cut struct {
 func (d *document) question(first span) string {
 	cuts := []cut{d.cutMention(first)}
 	for _, m := range d.mentions[1:] {
-		cuts = append(cuts, cut{m, strings.TrimPrefix(string(d.src[m.start:m.stop]), "@")})
+		cuts = append(cuts, cut{m, bareName(string(d.src[m.start:m.stop]))})
 	}
 	for _, q := range d.quotes {
 		with := ""
@@ -112,7 +112,7 @@ func (d *document) cutMention(m span) cut {
 	}
 	rest := d.src[stop:]
 	if bytes.HasPrefix(rest, []byte("'s")) || bytes.HasPrefix(rest, []byte("’s")) {
-		return cut{m, strings.TrimPrefix(string(d.src[m.start:m.stop]), "@")}
+		return cut{m, bareName(string(d.src[m.start:m.stop]))}
 	}
 	before := d.src[d.lineStart(start):start]
 	if leads := len(bytes.Trim(before, " \t#*->|.0123456789")) == 0; leads {
@@ -171,13 +171,22 @@ func muted(q string, names []string) string {
 		at := 0
 		for _, m := range d.mentions {
 			b.WriteString(q[at:m.start])
-			b.WriteString(strings.TrimLeft(q[m.start:m.stop], "\\@"))
+			b.WriteString(bareName(q[m.start:m.stop]))
 			at = m.stop
 		}
 		b.WriteString(q[at:])
 		q = b.String()
 	}
 	return q
+}
+
+// bareName is a mention without its '@', however that is spelt.
+func bareName(mention string) string {
+	if rest, ok := strings.CutPrefix(strings.TrimPrefix(mention, "\\"), "@"); ok {
+		return rest
+	}
+	_, rest, _ := strings.Cut(mention, ";")
+	return rest
 }
 
 // unquote takes one level of block quote marks from the lines of s.

@@ -68,7 +68,7 @@ func spellsAt(b []byte) bool {
 	if b[0] == '\\' {
 		return len(b) > 5 && b[1] == 'u' && (hasFold(b[2:], "0040") || hasFold(b[2:], "0026"))
 	}
-	return len(b) > 1 && (b[1] == '#' || hasFold(b[1:], "commat"))
+	return couldBegin(b[1:], "#") || couldBegin(b[1:], "commat")
 }
 
 func hasFold(b []byte, s string) bool {

@@ -122,6 +122,9 @@ var signature = regexp.MustCompile(`^sha256=[0-9a-f]{64}$`)
 func (h *Webhook) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer func() {
 		if p := recover(); p != nil {
+			if p == http.ErrAbortHandler {
+				panic(p)
+			}
 			h.log(r).Error("panic in a webhook handler", "panic", fmt.Sprint(p))
 			http.Error(w, "internal error", http.StatusInternalServerError)
 		}
@@ -130,8 +133,8 @@ func (h *Webhook) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		h.reject(w, r, code, why)
 		return
 	}
-	// A server or recorder without deadlines has its own, or none is needed.
-	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(h.options.ReadTimeout))
+	control := http.NewResponseController(w)
+	_ = control.SetReadDeadline(time.Now().Add(h.options.ReadTimeout)) // fails only where no connection is behind w
 	buf := h.buffers.Get().(*bytes.Buffer)
 	defer func() {
 		if buf.Cap() <= maxKeptBuffer {
@@ -148,6 +151,7 @@ func (h *Webhook) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		h.reject(w, r, http.StatusRequestTimeout, "payload could not be read in time")
 		return
 	}
+	_ = control.SetReadDeadline(time.Time{}) // or it would cancel a slow Enqueue
 	body := buf.Bytes()
 	if !h.signed(r.Header.Get("X-Hub-Signature-256"), body) {
 		h.reject(w, r, http.StatusUnauthorized, "signature does not match")

@@ -1,0 +1,220 @@
+package handlers
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/extension"
+	"github.com/yuin/goldmark/text"
+)
+
+// proseOf is the text of body that is prose by goldmark's own full parse, which shares nothing with inline.go. Between its
+// pieces stands a NUL.
+func proseOf(body string) string {
+	source := []byte(body)
+	var b strings.Builder
+	_ = ast.Walk(goldmark.New(goldmark.WithExtensions(extension.GFM)).Parser().Parse(text.NewReader(source)), func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+		if !entering {
+			b.WriteByte(0)
+			return ast.WalkContinue, nil
+		}
+		switch n := n.(type) {
+		case *ast.CodeSpan, *ast.CodeBlock, *ast.FencedCodeBlock, *ast.Blockquote, *ast.Link, *ast.Image, *ast.AutoLink, *ast.RawHTML:
+			b.WriteByte(0)
+			return ast.WalkSkipChildren, nil
+		case *ast.HTMLBlock:
+			for i := range n.Lines().Len() {
+				l := n.Lines().At(i)
+				b.Write(l.Value(source))
+			}
+			if n.HasClosure() {
+				b.Write(n.ClosureLine.Value(source))
+			}
+		case *ast.Text:
+			b.Write(n.Segment.Value(source))
+			if n.SoftLineBreak() || n.HardLineBreak() {
+				b.WriteByte('\n')
+			}
+		}
+		return ast.WalkContinue, nil
+	})
+	return b.String()
+}
+
+var oracleName = regexp.MustCompile(`(?i)(@|&(#0*64|#x0*40|commat);)(l|&#0*(76|108);|&#x0*(4|6)c;)`)
+
+// checkMention holds the properties of any text.
+func checkMention(t *testing.T, body string) {
+	m, ok := Parse(body, testNames)
+	if again, okAgain := Parse(body, testNames); ok != okAgain || m != again {
+		t.Fatalf("%q: parsed twice, it differs", body)
+	}
+	if !ok {
+		require.Zero(t, m)
+		return
+	}
+	// Never from code, quotes, comments, links. An '@' that begins a name must be prose to another parser, too.
+	lf := strings.ReplaceAll(strings.ReplaceAll(body, "\r\n", "\n"), "\r", "\n")
+	require.Regexp(t, oracleName, proseOf(lf), "%q", body)
+	require.True(t, m.Command != "" || m.Question != "", "%q", body)
+	// A question, read again, mentions nobody: no answer can start a run by quoting it.
+	_, again := Parse(m.Question, testNames)
+	require.False(t, again, "%q became %q", body, m.Question)
+	require.NotContains(t, m.Question, "\x00")
+	for _, r := range m.Question + m.Quoted {
+		require.False(t, invisible(r) && r != 0x200c && r != 0x200d, "%q keeps %U", body, r)
+	}
+}
+
+func FuzzMention(f *testing.F) {
+	for _, row := range mentionTable {
+		f.Add(row.body)
+	}
+	f.Fuzz(func(t *testing.T, body string) {
+		if len(body) <= 4_000 {
+			checkMention(t, body)
+		}
+	})
+}
+
+// mentionFragments are what Markdown is made of; strung together they find more than random bytes do.
+var mentionFragments = strings.Split("@librarian |@librarian|&#64;librarian|\\@librarian|why|`|``|```|~~~|*|_|[|]|(|)|](|][|]:|![|<|>|<b>|</b>|<a href='|<!--|-->|<div>|<pre>|</pre>|<?|?>|"+
+	"https://a.b|www.a.b|a@b.c|&amp;|\\|\n|\n\n|\n> |\n- |\n    |\n1. |\n# |\n\t| |  |/|:|\"|'|.|\u200b|\x00|!|\r|\r\n|\n```go\n|\n~~~\n|<code>|</code>|\n[a]: b\n|[a]|-|=|\n===\n|<details>\n|<blockquote>|> |    ", "|")
+
+func pickFragments(picks []byte) string {
+	var b strings.Builder
+	for _, p := range picks[:min(len(picks), 150)] {
+		if i := int(p) % (len(mentionFragments) + 2); i < len(mentionFragments) {
+			b.WriteString(mentionFragments[i])
+		} else {
+			b.WriteString([]string{"|", "\n|-|-|\n"}[i-len(mentionFragments)])
+		}
+	}
+	return b.String()
+}
+
+func FuzzMentionFragments(f *testing.F) {
+	f.Add([]byte{0, 4, 33, 5, 0, 5})
+	f.Add([]byte{61, 1, 61, 1, 62, 61, 5, 0, 5})
+	f.Fuzz(func(t *testing.T, picks []byte) { checkMention(t, pickFragments(picks)) })
+}
+
+// Whatever the parser accepts passes the filter before it, as text and as the JSON of a delivery, however that is escaped.
+func FuzzPrefilter(f *testing.F) {
+	for i, row := range mentionTable {
+		f.Add(row.body, uint64(i)*0x9e3779b97f4a7c15)
+	}
+	f.Fuzz(func(t *testing.T, body string, escapes uint64) {
+		if len(body) > 4_000 {
+			return
+		}
+		if d := scan(normalize(body), testNames); len(d.mentions) == 0 {
+			return
+		}
+		require.True(t, MayMention([]byte(body), testNames), "%q", body)
+		encoded, err := json.Marshal(map[string]string{"body": body})
+		require.NoError(t, err)
+		require.True(t, MayMention(encoded, testNames), "%s", encoded)
+		var b strings.Builder // any character may be escaped
+		for i, r := range body {
+			switch {
+			case r > 0xffff || r == '\\' || r == '"' || r < ' ' || escapes>>(i%64)&1 == 1:
+				for _, u := range utf16Of(r) {
+					if escapes>>(i%61)&2 == 0 {
+						fmt.Fprintf(&b, `\u%04x`, u)
+					} else {
+						fmt.Fprintf(&b, `\u%04X`, u)
+					}
+				}
+			default:
+				b.WriteRune(r)
+			}
+		}
+		escaped := `{"body":"` + b.String() + `"}`
+		var back struct{ Body string }
+		require.NoError(t, json.Unmarshal([]byte(escaped), &back))
+		require.True(t, MayMention([]byte(escaped), testNames), "%s", escaped)
+	})
+}
+
+func utf16Of(r rune) []uint16 {
+	if r > 0xffff {
+		r -= 0x10000
+		return []uint16{uint16(0xd800 + r>>10), uint16(0xdc00 + r&0x3ff)}
+	}
+	return []uint16{uint16(r)}
+}
+
+// hostileBodies are as long as a comment may be, and mention us at the end.
+func hostileBodies() map[string]string {
+	const size = 65_500
+	fill := func(s string) string { return strings.Repeat(s, size/len(s)) }
+	var ticks, stairs strings.Builder
+	for i := 1; ticks.Len() < size-400; i++ {
+		ticks.WriteString(strings.Repeat("`", i) + "a")
+	}
+	for i := 0; stairs.Len() < size-400; i++ {
+		stairs.WriteString(strings.Repeat(" ", i) + "- a\n")
+	}
+	bodies := map[string]string{
+		"blank below lists": strings.Repeat("- ", 99) + "a" + fill("\n"), "quotes below lists": strings.Repeat("> - ", 40) + "a\n" + fill(">\n"),
+		"nested images": strings.Repeat("![", size/8) + "a" + strings.Repeat("](b)", size/8), "ticks": ticks.String(), "stairs": stairs.String(),
+		"a wide, tall table": strings.Repeat("|a", size/8) + "\n" + strings.Repeat("|-", size/8) + "\n" + strings.Repeat("a\n", size/4),
+	}
+	for _, s := range []string{
+		"a @librari ", "[", "]", "![", "[a](", "[a](b", "[a](<b", "[a](b \"", "[a](b 'x\\' ", "[a][", "[a]", "[](", "*", "*a ", "*a_", "_a", "**x*", "~a ", "` a", "``", "<", "<a ",
+		"<a\n", "<a b='", "<a b=\"x\" ", "<!--", "a<!-- ", "a<?", "a<!A", "a<![CDATA[", "a</a ", "<code>", "</code>", ">", "> ", ">\n", "- ", "1. ", "> - ", "# a\n", "&", "&#64", "&#64;", "\\", "\\@",
+		"http://a ", "http://a/(", "www.", "a@", "@", "@librarian", "@librarian ", "@librarian\n", "@librarian/", "|", "a|b\n-|-\n", "[a]: b\n", "[a]: b 'c\n", "[\n", "a\n=\n", "    a\n", "~~~\n",
+		"```a`\n", "\n", " ", "\t", "a\r", "- [ ] a\n", "<details>\n", "<script>\n", "* a\n  ", "a\n", "\x00", "\u200b", "> a\n\nb\n\n", "<!-- a -->", "[a]\n\n[b]: c\n\n",
+	} {
+		bodies[fmt.Sprintf("%.20q", s)] = fill(s)
+	}
+	for k, s := range bodies {
+		bodies[k] = s[:min(len(s), size)] + "\n\n@librarian why?"
+	}
+	return bodies
+}
+
+// No body is slower than the slowest reading of so many lines by a wide margin: what is quadratic takes seconds.
+func TestM7_HostileBodiesAreLinear(t *testing.T) {
+	for name, body := range hostileBodies() {
+		best := time.Hour
+		for range 3 {
+			start := time.Now()
+			Parse(body, testNames)
+			best = min(best, time.Since(start))
+			if best < 100*time.Millisecond {
+				break
+			}
+		}
+		require.Less(t, best, 250*time.Millisecond, name)
+	}
+}
+
+func BenchmarkParse(b *testing.B) {
+	line := "The handler in `pkg/server.go` calls [decode](https://example.com/x) and **then** @mona asked why? See #12 & co.\n"
+	for _, size := range []int{1 << 10, 4 << 10, 16 << 10, 64 << 10} {
+		body := strings.Repeat(line, size/len(line)) + "\n@librarian why?"
+		b.Run(fmt.Sprintf("prose/%dk", size>>10), func(b *testing.B) {
+			b.SetBytes(int64(len(body)))
+			for b.Loop() {
+				Parse(body, testNames)
+			}
+		})
+	}
+	for name, body := range hostileBodies() {
+		b.Run("hostile/"+name, func(b *testing.B) {
+			b.SetBytes(int64(len(body)))
+			for b.Loop() {
+				Parse(body, testNames)
+			}
+		})
+	}
+}
