@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 )
 
@@ -166,7 +167,11 @@ func (s *Store) resolve(ctx context.Context, k storeKey, req Request) (answer, e
 	}
 	refs := s.readRefs(k)
 	refs.ID, refs.Default = req.Repo.ID, ans.defName
-	refs.Refs[refKey(req.Ref)] = stamp{Name: ans.name, SHA: ans.sha, At: at}
+	st := stamp{Name: ans.name, SHA: ans.sha, At: at}
+	refs.Refs[refKey(req.Ref)] = st
+	if branch, ok := strings.CutPrefix(ans.name, "refs/heads/"); ok {
+		refs.Refs[branch], refs.Refs[ans.name] = st, st // a branch beats all that have its short name
+	}
 	if _, ok := refs.Refs["HEAD"]; !ok {
 		// Not an answer about HEAD's commit, but one about its name: long past,
 		// so that nobody takes the commit from it.
@@ -226,12 +231,8 @@ func (s *Store) ensure(ctx context.Context, k storeKey, req Request, sha string,
 	}
 	p.sha = commit.oid
 	entries, err := s.walkTree(ctx, dir, req.Repo, p.sha)
-	if errors.Is(err, errMissing) { // the commit came by way of somebody's history, without its trees
-		p.how = Fetched
-		if err := s.fetchCommit(ctx, req, dir, p.sha, true, lock); err != nil {
-			return nil, err
-		}
-		entries, err = s.walkTree(ctx, dir, req.Repo, p.sha)
+	if errors.Is(err, errMissing) {
+		return nil, fmt.Errorf("%w: commit %s has no trees", errDamaged, p.sha) // every fetch brings them
 	}
 	if err != nil {
 		return nil, err

@@ -28,6 +28,7 @@ type gitCommand struct {
 	args   []string
 	config []string // further "key=value" settings, handed over by environment
 	stdin  io.Reader
+	input  string // standard input as text, which a second run can read again
 	// stdout consumes the output; an error from it ends the command and is the
 	// command's error. nil discards the output.
 	stdout func(io.Reader) error
@@ -162,7 +163,9 @@ func (g *git) run(ctx context.Context, c gitCommand) error {
 	cmd := exec.CommandContext(ctx, g.path, c.args...)
 	cmd.Env = c.env()
 	cmd.Dir = "/"
-	cmd.Stdin = c.stdin
+	if cmd.Stdin = c.stdin; c.input != "" {
+		cmd.Stdin = strings.NewReader(c.input)
+	}
 	cmd.SysProcAttr = ownGroup()
 	cmd.Cancel = func() error { return killGroup(cmd.Process) }
 	cmd.WaitDelay = time.Second

@@ -59,6 +59,7 @@ type refsFile struct {
 	ID      string           `json:"id"`
 	Default string           `json:"default"` // name of the default branch, "" when HEAD is detached
 	Refs    map[string]stamp `json:"refs"`    // by the ref as asked for, "HEAD" for the default branch
+	Depth   map[string]int   `json:"depth"`   // of the history of commits that it was fetched for, see Deepen
 }
 
 // stamp is one good answer of upstream.

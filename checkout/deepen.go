@@ -1,0 +1,263 @@
+package checkout
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// What follows serves package history: it reads a store's history with git, and
+// fetches beforehand, in few requests, what git would otherwise miss.
+
+// Whole is the depth of a history without end.
+const Whole = 1<<31 - 1
+
+// readVerbs are the git commands that Git runs. All of them only read.
+var readVerbs = []string{"rev-list", "rev-parse", "log", "diff-tree", "blame", "merge-base", "cat-file"}
+
+// Git runs a git command that only reads on the checkout's store. Nothing is
+// fetched: an object that is not there is an error. stdout must read to the end
+// or give an error, which ends the command. Names of refs mean nothing in a
+// store; commits are named by their ids.
+func (c *Checkout) Git(ctx context.Context, stdin io.Reader, stdout func(io.Reader) error, args ...string) error {
+	if len(args) == 0 || !slices.Contains(readVerbs, args[0]) {
+		return errors.New("checkout: Git runs commands that read only")
+	}
+	return c.store.git.run(ctx, gitCommand{dir: c.gitDir(), args: args, stdin: stdin, stdout: stdout})
+}
+
+func (c *Checkout) gitDir() string { return c.store.gitDir(c.tree.key) }
+
+// isWhole reports whether a store has the whole history of all it has: nothing
+// was cut off, and something was fetched in full.
+func isWhole(gitDir string) bool {
+	_, err := os.Stat(filepath.Join(gitDir, "shallow"))
+	_, err2 := os.Stat(filepath.Join(gitDir, "whole"))
+	return errors.Is(err, os.ErrNotExist) && err2 == nil
+}
+
+// Deepen sees to it that the store has the history of a commit: itself and at
+// least depth-1 generations before it, with trees, without blobs. The newest
+// depth-1 commits in any order that puts children first then have their
+// parents there too.
+func (c *Checkout) Deepen(ctx context.Context, sha string, depth int) error {
+	if !fullSHA.MatchString(sha) {
+		return &RefError{Repo: c.req.Repo.Name, Ref: sha, Reason: "is not a full commit sha"}
+	}
+	if err := c.store.deepen(ctx, c.tree.key, c.req, sha, depth); err != nil {
+		return fmt.Errorf("checkout: history of %s: %w", c.req.Repo.Name, err)
+	}
+	return nil
+}
+
+func (s *Store) deepen(ctx context.Context, k storeKey, req Request, sha string, depth int) error {
+	if s.deepEnough(k, sha, depth) {
+		return nil
+	}
+	lock, err := s.locks.exclusive(ctx, k.lock("fetch"))
+	if err != nil {
+		return err
+	}
+	defer lock.unlock()
+	if s.deepEnough(k, sha, depth) {
+		return nil
+	}
+	dir := s.gitDir(k)
+	if !sound(dir) { // it was thrown away while the tree was held
+		if err := s.discard(dir); err != nil {
+			return err
+		}
+		if err := s.clone(ctx, k, req, sha, lock); err != nil {
+			return notThere(req, err)
+		}
+	}
+	tidy(dir)
+	tips := []string{sha}
+	if depth >= Whole {
+		// What was cut off anywhere is made whole with it, so that the store
+		// needs no limits of depth any more.
+		b, _ := os.ReadFile(filepath.Join(dir, "shallow"))
+		tips = append(tips, strings.Fields(string(b))...)
+		slices.Sort(tips)
+		tips = slices.Compact(tips)
+	}
+	err = s.fetchHistory(ctx, req, dir, tips, depth, lock)
+	if errors.Is(err, errNotThere) && len(tips) > 1 {
+		err = s.fetchHistory(ctx, req, dir, []string{sha}, depth, lock)
+	}
+	if err != nil {
+		return notThere(req, err)
+	}
+	if depth >= Whole {
+		if err := os.WriteFile(filepath.Join(dir, "whole"), nil, 0o600); err != nil {
+			return err
+		}
+	}
+	refs := s.readRefs(k)
+	if len(refs.Depth) > maxStamps {
+		refs.Depth = nil
+	}
+	if refs.Depth == nil {
+		refs.Depth = map[string]int{}
+	}
+	refs.Depth[sha] = depth
+	return s.writeRefs(k, refs)
+}
+
+func notThere(req Request, err error) error {
+	if errors.Is(err, errNotThere) {
+		return &RefError{Repo: req.Repo.Name, Ref: req.Ref, Reason: "is not a commit that the host gives out"}
+	}
+	return err
+}
+
+// deepEnough reports whether nothing needs to be fetched for a history.
+func (s *Store) deepEnough(k storeKey, sha string, depth int) bool {
+	dir := s.gitDir(k)
+	if !sound(dir) {
+		return false
+	}
+	if s.readRefs(k).Depth[sha] >= depth {
+		return true
+	}
+	return isWhole(dir) && s.has(dir, sha)
+}
+
+// has reports whether a commit was fetched by its own name.
+func (s *Store) has(dir, sha string) bool {
+	_, err := os.Stat(filepath.Join(dir, "refs/checkout", sha))
+	return err == nil
+}
+
+func (s *Store) fetchHistory(ctx context.Context, req Request, dir string, tips []string, depth int, lock *fileLock) error {
+	s.stats.fetches.Add(1)
+	args := append(slices.Clone(fetchArgs), "--filter=blob:none")
+	if !isWhole(dir) {
+		args = append(args, fmt.Sprintf("--depth=%d", depth))
+	}
+	args = append(args, "origin")
+	for _, t := range tips {
+		args = append(args, "+"+t+":refs/checkout/"+t)
+	}
+	return s.fetch(ctx, req, gitCommand{dir: dir, args: args, locks: []*fileLock{lock}})
+}
+
+// Bring resolves a ref and sees to it that its commit is in the store with so
+// much of its history, see Deepen. It gives the commit's id.
+func (c *Checkout) Bring(ctx context.Context, ref string, depth int) (string, error) {
+	sha, err := c.store.bring(ctx, c.tree.key, c.req, ref, depth)
+	if err != nil {
+		return "", fmt.Errorf("checkout: history of %s: %w", c.req.Repo.Name, err)
+	}
+	return sha, nil
+}
+
+func (s *Store) bring(ctx context.Context, k storeKey, req Request, ref string, depth int) (string, error) {
+	if err := CheckRef(ref); err != nil {
+		return "", err
+	}
+	req.Ref, req.WantSHA = ref, ""
+	// The checkout at hand is the proof that these credentials were checked.
+	req.Checked = true
+	sha := ref
+	if shortSHA.MatchString(ref) {
+		if full, err := s.expand(ctx, k, ref); err == nil {
+			sha = full
+		}
+	}
+	if !fullSHA.MatchString(sha) {
+		ans, ok := s.known(k, req, s.opt.Now())
+		if !ok {
+			lock, err := s.locks.exclusive(ctx, k.lock("fetch"))
+			if err != nil {
+				return "", err
+			}
+			ans, err = s.resolve(ctx, k, req)
+			lock.unlock()
+			if err != nil {
+				return "", err
+			}
+		}
+		sha = ans.sha
+	}
+	// A commit of a history that is there needs no fetch if that history goes on far enough.
+	if depth <= 2 {
+		if obj, err := s.peel(ctx, s.gitDir(k), sha); err == nil && obj.kind == "commit" && s.parentsHere(ctx, k, obj.oid) {
+			return obj.oid, nil
+		}
+	}
+	if err := s.deepen(ctx, k, req, sha, depth); err != nil {
+		return "", err
+	}
+	obj, err := s.peel(ctx, s.gitDir(k), sha)
+	if err != nil {
+		return "", err
+	}
+	if obj.kind != "commit" {
+		return "", &RefError{Repo: req.Repo.Name, Ref: ref, Reason: "leads to a " + obj.kind + ", not to a commit"}
+	}
+	return obj.oid, nil
+}
+
+// expand makes a full id of a short one, from what is in the store.
+func (s *Store) expand(ctx context.Context, k storeKey, short string) (string, error) {
+	obj, err := s.peel(ctx, s.gitDir(k), short)
+	if err != nil || obj.kind != "commit" {
+		return "", errMissing
+	}
+	return obj.oid, nil
+}
+
+// parentsHere reports whether a commit's own list of parents is not cut off and
+// the first of them is there.
+func (s *Store) parentsHere(ctx context.Context, k storeKey, sha string) bool {
+	b, _ := os.ReadFile(filepath.Join(s.gitDir(k), "shallow"))
+	return !strings.Contains(string(b), sha)
+}
+
+// Fill sees to it that the named objects are in the store, by one fetch for all
+// that are missing, and says how many those were.
+func (c *Checkout) Fill(ctx context.Context, oids []string) (int, error) {
+	n, err := c.store.fill(ctx, c.tree.key, c.req, oids)
+	if err != nil {
+		return n, fmt.Errorf("checkout: history of %s: %w", c.req.Repo.Name, err)
+	}
+	return n, nil
+}
+
+func (s *Store) fill(ctx context.Context, k storeKey, req Request, oids []string) (int, error) {
+	if len(oids) == 0 {
+		return 0, nil
+	}
+	dir := s.gitDir(k)
+	missing, err := s.missing(ctx, dir, oids)
+	if err != nil || len(missing) == 0 {
+		return 0, err
+	}
+	lock, err := s.locks.exclusive(ctx, k.lock("fetch"))
+	if err != nil {
+		return 0, err
+	}
+	defer lock.unlock()
+	tidy(dir)
+	if missing, err = s.missing(ctx, dir, missing); err != nil || len(missing) == 0 {
+		return 0, err
+	}
+	return len(missing), s.fetchObjects(ctx, req, dir, missing, lock)
+}
+
+// missing gives the objects that are not in the store.
+func (s *Store) missing(ctx context.Context, dir string, oids []string) ([]string, error) {
+	var out []string
+	err := s.sizes(ctx, dir, oids, func(o object) {
+		if o.kind == "" {
+			out = append(out, o.oid)
+		}
+	})
+	return out, err
+}

@@ -1,0 +1,353 @@
+package history_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/require"
+
+	"github.com/librarian-app/librarian/checkout"
+	"github.com/librarian-app/librarian/checkout/checkouttest"
+	"github.com/librarian-app/librarian/checkout/history"
+)
+
+const past = `
+-- @commit start --
+-- old/name.go --
+package name
+
+func One() int { return 1 }
+
+func Two() int { return 2 }
+
+func Three() int { return 3 }
+
+func Four() int { return 4 }
+-- other.txt --
+other
+-- @commit two changes --
+-- old/name.go --
+package name
+
+func One() int { return 1 }
+
+func Two() int { return 22 }
+
+func Three() int { return 3 }
+
+func Four() int { return 4 }
+-- @commit move and touch --
+-- old/name.go (delete) --
+-- new/name.go --
+package name
+
+func One() int { return 1 }
+
+func Two() int { return 22 }
+
+func Three() int { return 33 }
+
+func Four() int { return 4 }
+-- gone.txt --
+needle
+-- @commit drop needle --
+-- gone.txt (delete) --
+-- @tag v1 --
+-- @commit odd names --
+-- a "b	c.txt --
+line
+-- new/name.go --
+package name
+
+func One() int { return 1 }
+
+func Two() int { return 22 }
+
+func Three() int { return 33 }
+
+func Four() int { return 44 }
+-- @ref refs/pull/3/head --
+`
+
+// open serves an archive, or a bare repository, and checks out its main.
+func open(t testing.TB, archive string) (*checkouttest.Server, *checkout.Checkout, map[string]string) {
+	t.Helper()
+	srv := checkouttest.NewServer(t)
+	ids := srv.Add(t, "acme/past", archive)
+	return srv, acquire(t, srv), ids
+}
+
+func acquire(t testing.TB, srv *checkouttest.Server) *checkout.Checkout {
+	t.Helper()
+	s, err := checkout.New(checkout.Options{Dir: t.TempDir(), PrivateHosts: []string{srv.Host()}})
+	require.NoError(t, err)
+	require.NoError(t, s.Start(t.Context()))
+	t.Cleanup(func() { require.NoError(t, s.Close()) })
+	c, err := s.Acquire(t.Context(), checkout.Request{Repo: checkout.Repo{ID: "github:test:past", Name: "acme/past", URL: srv.RepoURL("acme/past"), Class: checkout.Public}})
+	require.NoError(t, err)
+	t.Cleanup(c.Release)
+	return c
+}
+
+func subjects(r history.LogResult) []string {
+	var out []string
+	for _, c := range r.Commits {
+		out = append(out, c.Subject)
+	}
+	return out
+}
+
+func TestLog(t *testing.T) {
+	t.Parallel()
+	_, c, ids := open(t, past)
+	for _, tt := range []struct {
+		name string
+		o    history.LogOptions
+		want []string
+	}{
+		{"all", history.LogOptions{}, []string{"odd names", "drop needle", "move and touch", "two changes", "start"}},
+		{"path", history.LogOptions{Paths: []string{"new"}}, []string{"odd names", "move and touch"}},
+		{"path of old", history.LogOptions{Paths: []string{"old/name.go"}}, []string{"move and touch", "two changes", "start"}},
+		{"magic path", history.LogOptions{Paths: []string{":(glob)**"}}, nil},
+		{"-S", history.LogOptions{Added: "needle"}, []string{"drop needle", "move and touch"}},
+		{"-S with path", history.LogOptions{Added: "return 22", Paths: []string{"old"}}, []string{"move and touch", "two changes"}},
+		{"-G", history.LogOptions{Touched: "return [0-9]4"}, []string{"odd names"}},
+		{"-S option-like", history.LogOptions{Added: "--output=x"}, nil},
+		{"author", history.LogOptions{Author: "ann@EXAMPLE", Paths: []string{"gone.txt"}}, []string{"drop needle", "move and touch"}},
+		{"nobody", history.LogOptions{Author: "zed"}, nil},
+		{"since", history.LogOptions{Since: time.Unix(1700000000+60*4, 0)}, []string{"odd names", "drop needle"}},
+		{"range", history.LogOptions{From: "v1"}, []string{"odd names"}},
+		{"to", history.LogOptions{To: ids["two changes"]}, []string{"two changes", "start"}},
+		{"limit", history.LogOptions{Limit: 2}, []string{"odd names", "drop needle"}},
+		{"look at", history.LogOptions{LookAt: 3}, []string{"odd names", "drop needle", "move and touch"}},
+	} {
+		r, err := history.Log(t.Context(), c, tt.o)
+		require.NoError(t, err, tt.name)
+		require.Equal(t, tt.want, subjects(r), tt.name)
+		require.Equal(t, tt.name == "limit", r.Limited, tt.name)
+		require.Equal(t, tt.name == "look at", r.Stopped, tt.name)
+	}
+	for _, o := range []history.LogOptions{{Touched: "(?=x)"}, {Touched: "("}, {Added: "a", Touched: "b"}, {Paths: []string{"../x"}}, {To: "--all"}, {From: "nope"}} {
+		_, err := history.Log(t.Context(), c, o)
+		require.Error(t, err, "%+v", o)
+	}
+}
+
+// TestLogDepth: a cut-off history must not make its last commit look like the
+// one that added everything.
+func TestLogDepth(t *testing.T) {
+	t.Parallel()
+	_, c, _ := open(t, past)
+	r, err := history.Log(t.Context(), c, history.LogOptions{LookAt: 2, Paths: []string{"other.txt"}})
+	require.NoError(t, err)
+	require.Empty(t, r.Commits)
+	require.True(t, r.Stopped)
+	require.Equal(t, 2, r.LookedAt)
+	r, err = history.Log(t.Context(), c, history.LogOptions{LookAt: 100, Paths: []string{"other.txt"}})
+	require.NoError(t, err)
+	require.Equal(t, []string{"start"}, subjects(r))
+	require.False(t, r.Stopped)
+	require.Equal(t, 5, r.LookedAt)
+}
+
+func TestLogIsTwoBatches(t *testing.T) {
+	t.Parallel()
+	srv, c, _ := open(t, past)
+	srv.Reset()
+	for range 2 {
+		_, err := history.Log(t.Context(), c, history.LogOptions{Added: "return 22"})
+		require.NoError(t, err)
+		n, _ := srv.Requests()
+		require.EqualValues(t, 4, n, "one fetch of commits, one of blobs, and then none")
+	}
+}
+
+func TestShow(t *testing.T) {
+	t.Parallel()
+	_, c, ids := open(t, past)
+	r, err := history.Show(t.Context(), c, ids["move and touch"], history.DiffOptions{})
+	require.NoError(t, err)
+	require.Equal(t, "move and touch", r.Subject)
+	require.Equal(t, ids["two changes"], r.From)
+	require.Len(t, r.Files, 2)
+	require.Equal(t, "gone.txt", r.Files[0].Path)
+	require.Equal(t, byte('A'), r.Files[0].Status)
+	f := r.Files[1]
+	require.Equal(t, byte('R'), f.Status)
+	require.Equal(t, []string{"old/name.go", "new/name.go"}, []string{f.OldPath, f.Path})
+	require.Equal(t, 1, f.Added)
+	require.Equal(t, 1, f.Removed)
+	require.Contains(t, f.Lines, history.DiffLine{Op: '-', Old: 7, Text: "func Three() int { return 3 }"})
+	require.Contains(t, f.Lines, history.DiffLine{Op: '+', New: 7, Text: "func Three() int { return 33 }"})
+	// A first commit is the difference to nothing; an odd name comes out as it is.
+	r, err = history.Show(t.Context(), c, ids["start"], history.DiffOptions{Paths: []string{"other.txt"}})
+	require.NoError(t, err)
+	require.Len(t, r.Files, 1)
+	require.Equal(t, byte('A'), r.Files[0].Status)
+	r, err = history.Show(t.Context(), c, "", history.DiffOptions{})
+	require.NoError(t, err)
+	require.Equal(t, "a \"b\tc.txt", r.Files[0].Path)
+	// A short id works once its history was looked at.
+	_, err = history.Log(t.Context(), c, history.LogOptions{})
+	require.NoError(t, err)
+	r, err = history.Show(t.Context(), c, ids["two changes"][:10], history.DiffOptions{})
+	require.NoError(t, err)
+	require.Equal(t, "two changes", r.Subject)
+	_, err = history.Show(t.Context(), c, "nope", history.DiffOptions{})
+	var re *checkout.RefError
+	require.ErrorAs(t, err, &re)
+	// Lines are bounded, names of files are not.
+	r, err = history.Show(t.Context(), c, ids["start"], history.DiffOptions{MaxLines: 3})
+	require.NoError(t, err)
+	require.True(t, r.Cut)
+	require.Len(t, r.Files, 2)
+}
+
+func TestDiff(t *testing.T) {
+	t.Parallel()
+	_, c, ids := open(t, past)
+	r, err := history.Diff(t.Context(), c, history.DiffOptions{From: ids["start"], To: "v1"})
+	require.NoError(t, err)
+	require.Equal(t, ids["drop needle"], r.To)
+	require.Len(t, r.Files, 1)
+	require.Equal(t, "new/name.go", r.Files[0].Path)
+	require.Equal(t, 2, r.Files[0].Added)
+	_, err = history.Diff(t.Context(), c, history.DiffOptions{})
+	require.Error(t, err)
+}
+
+// TestT5_PullRequest: 1,000 files against the merge base, in few requests.
+func TestT5_PullRequest(t *testing.T) {
+	t.Parallel()
+	var b strings.Builder
+	b.WriteString("-- @commit base --\n")
+	for i := range 1000 {
+		fmt.Fprintf(&b, "-- d%d/f%d.txt --\nold %d\n", i%10, i, i)
+	}
+	b.WriteString("-- @branch topic --\n-- @commit change --\n")
+	for i := range 1000 {
+		fmt.Fprintf(&b, "-- d%d/f%d.txt --\nnew %d\n", i%10, i, i)
+	}
+	b.WriteString("-- @ref refs/pull/1/head --\n")
+	srv := checkouttest.NewServer(t)
+	ids := srv.Add(t, "acme/past", b.String())
+	// main goes on meanwhile, which is no part of the pull request.
+	dir := srv.Dir("acme/past")
+	tree := checkouttest.Git(t, dir, "rev-parse", ids["base"]+"^{tree}")
+	blob := checkouttest.GitInput(t, dir, "main only\n", "hash-object", "-w", "--stdin")
+	sub := checkouttest.GitInput(t, dir, checkouttest.Git(t, dir, "ls-tree", tree)+"\n100644 blob "+blob+"\tmain.txt\n", "mktree")
+	checkouttest.Git(t, dir, "update-ref", "refs/heads/main", checkouttest.Git(t, dir, "commit-tree", "-p", ids["base"], "-m", "on main", sub))
+	c := acquire(t, srv)
+	srv.Reset()
+	r, err := history.Diff(t.Context(), c, history.DiffOptions{From: "main", To: "refs/pull/1/head", MergeBase: true})
+	require.NoError(t, err)
+	require.Equal(t, ids["base"], r.Base)
+	require.Len(t, r.Files, 1000)
+	require.True(t, r.Cut)
+	n, _ := srv.Requests()
+	require.LessOrEqual(t, n, int64(8))
+}
+
+func TestBlame(t *testing.T) {
+	t.Parallel()
+	srv, c, ids := open(t, past)
+	srv.Reset()
+	r, err := history.Blame(t.Context(), c, "new/name.go", 0, 0)
+	require.NoError(t, err)
+	var got []string
+	for _, l := range r.Lines {
+		got = append(got, fmt.Sprintf("%d %s %s:%d", l.Line, r.Commits[l.Commit].Subject, l.Path, l.Source))
+	}
+	require.Empty(t, cmp.Diff([]string{
+		"1 start old/name.go:1", "2 start old/name.go:2", "3 start old/name.go:3", "4 start old/name.go:4", "5 two changes old/name.go:5",
+		"6 start old/name.go:6", "7 move and touch new/name.go:7", "8 start old/name.go:8", "9 odd names new/name.go:9",
+	}, got))
+	require.Equal(t, 1, r.Renames)
+	require.Equal(t, ids["two changes"], r.Commits[r.Lines[4].Commit].SHA)
+	require.Equal(t, "Ann Author", r.Commits[0].Author)
+	n, _ := srv.Requests()
+	require.LessOrEqual(t, n, int64(6))
+	r, err = history.Blame(t.Context(), c, "new/name.go", 5, 6)
+	require.NoError(t, err)
+	require.Len(t, r.Lines, 2)
+	for _, bad := range [][2]int{{50, 60}, {5, 3}} {
+		_, err = history.Blame(t.Context(), c, "new/name.go", bad[0], bad[1])
+		require.Error(t, err)
+	}
+	_, err = history.Blame(t.Context(), c, "nope", 0, 0)
+	require.Error(t, err)
+}
+
+// TestAgainstGit compares log and blame with what git says of a whole clone of
+// a real project, if there is one: LIBRARIAN_BENCH_REPO.
+func TestAgainstGit(t *testing.T) {
+	t.Parallel()
+	real := os.Getenv("LIBRARIAN_BENCH_REPO")
+	if real == "" {
+		t.Skip("LIBRARIAN_BENCH_REPO names no repository")
+	}
+	srv := checkouttest.NewServer(t)
+	require.NoError(t, os.MkdirAll(filepath.Join(srv.Root, "acme"), 0o750))
+	require.NoError(t, os.Symlink(real, srv.Dir("acme/past")))
+	c := acquire(t, srv)
+	tree, err := c.Tree(t.Context())
+	require.NoError(t, err)
+	n := 0
+	for i := 0; i < len(tree.Entries); i += max(1, len(tree.Entries)/12) {
+		e := tree.Entries[i]
+		if e.Kind != checkout.File || e.Size == 0 || e.Size > 100_000 {
+			continue
+		}
+		n++
+		r, err := history.Blame(t.Context(), c, e.Path, 0, 0)
+		require.NoError(t, err, e.Path)
+		var want, got []string
+		for l := range strings.Lines(checkouttest.Git(t, real, "blame", "-l", "-s", "-f", "-n", c.SHA(), "--", e.Path)) {
+			want = append(want, strings.Join(strings.Fields(strings.TrimPrefix(l, "^"))[:1], " "))
+		}
+		for _, l := range r.Lines {
+			got = append(got, r.Commits[l.Commit].SHA)
+		}
+		want = want[:min(len(want), 2000)]
+		for i := range got { // git marks root commits and shortens their ids by one
+			if i < len(want) && len(want[i]) == 39 {
+				got[i] = got[i][:39]
+			}
+		}
+		require.Empty(t, cmp.Diff(want, got), e.Path)
+		lr, err := history.Log(t.Context(), c, history.LogOptions{Paths: []string{e.Path}, LookAt: 20_000, Limit: 500})
+		require.NoError(t, err)
+		var shas []string
+		for _, cm := range lr.Commits {
+			shas = append(shas, cm.SHA)
+		}
+		require.Equal(t, strings.Fields(checkouttest.Git(t, real, "rev-list", "--date-order", "--no-merges", "--full-history", "-n", "500", c.SHA(), "--", e.Path)), shas, e.Path)
+	}
+	require.Positive(t, n)
+}
+
+// TestBenignFaults: a history with zero-padded modes, as old projects have it,
+// is taken in although git's check objects.
+func TestBenignFaults(t *testing.T) {
+	t.Parallel()
+	srv := checkouttest.NewServer(t)
+	p := &checkouttest.Pack{}
+	blob := p.Add("blob", []byte("x\n"))
+	sub := p.Add("tree", checkouttest.TreeData(checkouttest.TreeEntry{Mode: "100644", Name: "x", OID: blob}))
+	bad := p.Add("tree", checkouttest.TreeData(checkouttest.TreeEntry{Mode: "040000", Name: "d", OID: sub}))
+	first := p.Add("commit", checkouttest.CommitData(bad))
+	tree := p.Add("tree", checkouttest.TreeData(checkouttest.TreeEntry{Mode: "40000", Name: "d", OID: sub}, checkouttest.TreeEntry{Mode: "100644", Name: "y", OID: blob}))
+	head := p.Add("commit", fmt.Appendf(nil, "tree %s\nparent %s\nauthor A <a@example.com> 1700000100 +0000\ncommitter A <a@example.com> 1700000100 +0000\n\nsecond\n", tree, first))
+	srv.AddRaw(t, "acme/past", p, checkouttest.TreeEntry{Mode: "100644", Name: "z", OID: blob})
+	checkouttest.Git(t, srv.Dir("acme/past"), "update-ref", "refs/heads/main", head)
+	c := acquire(t, srv)
+	r, err := history.Log(t.Context(), c, history.LogOptions{Paths: []string{"d"}})
+	require.NoError(t, err)
+	require.Len(t, r.Commits, 1)
+	require.Equal(t, first, r.Commits[0].SHA)
+}
