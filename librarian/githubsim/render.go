@@ -3,7 +3,6 @@ package githubsim
 import (
 	"fmt"
 	"maps"
-	"slices"
 	"strings"
 )
 
@@ -174,6 +173,3 @@ func (s *Server) association(r *repo, a *account) string {
 	}
 	return "NONE"
 }
-
-// sortedKeys keeps lists that come from maps in one order.
-func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
