@@ -1,0 +1,3 @@
+package model
+
+func openaiFailure(err error) *failure { return nil }
