@@ -1,0 +1,146 @@
+//go:build amd64 || arm64
+
+package sandbox
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// system are the folders and files that programs need to be found, loaded and run.
+var system = []string{"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store", "/etc/ld.so.cache", "/etc/ld.so.preload", "/etc/alternatives", "/etc/localtime"}
+
+// environment is all that a command gets of one.
+func environment(scratch string, more []string) []string {
+	return append([]string{"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=" + scratch, "TMPDIR=" + scratch, "LANG=C.UTF-8", "TERM=dumb", "PAGER=cat",
+		"GIT_NO_LAZY_FETCH=1", "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null", "GIT_TERMINAL_PROMPT=0", "GIT_OPTIONAL_LOCKS=0",
+		"GIT_ASKPASS=/bin/false", "GIT_PAGER=cat", "GIT_NO_REPLACE_OBJECTS=1"}, more...)
+}
+
+func (s *Sandbox) run(ctx context.Context, c Command, slot int, scratch string) (Output, error) {
+	shell, err := exec.LookPath("/bin/bash")
+	if err != nil {
+		return Output{}, errors.New("sandbox: there is no /bin/bash")
+	}
+	processes := int64(s.opt.Limits.Processes)
+	uid := s.uid(slot)
+	if uid == 0 {
+		processes += int64(threadsOf(os.Geteuid())) + 64 // the limit counts all that the user runs; the watch counts the group
+	}
+	raw, err := json.Marshal(config{
+		Argv: []string{shell, "--noprofile", "--norc", "-c", c.Line}, Env: environment(scratch, c.Env), Dir: c.Dir,
+		Read: c.Read, Exec: append(append([]string{}, system...), s.opt.Exec...), Write: []string{scratch}, UID: uid, Address: s.opt.Limits.Address, Processes: processes,
+		FileSize: s.opt.Limits.Disk, CPU: int64(c.Timeout/time.Second) + 2, Parent: os.Getpid()})
+	if err != nil {
+		return Output{}, fmt.Errorf("sandbox: %w", err)
+	}
+	status, statusWrite, err := os.Pipe()
+	if err != nil {
+		return Output{}, fmt.Errorf("sandbox: %w", err)
+	}
+	defer func() { _ = status.Close() }()
+	out, outWrite, err := os.Pipe()
+	if err != nil {
+		_ = statusWrite.Close()
+		return Output{}, fmt.Errorf("sandbox: %w", err)
+	}
+	defer func() { _ = out.Close() }()
+	cmd := exec.Command("/proc/self/exe") //nolint:gosec,noctx // our own binary; the group is killed below
+	cmd.Args = []string{childName}
+	cmd.Env = []string{configName + "=" + string(raw)}
+	cmd.Dir = "/"
+	cmd.Stdout, cmd.Stderr = outWrite, outWrite
+	cmd.ExtraFiles = []*os.File{statusWrite}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // its own group, and no terminal
+	return s.wait(ctx, c, cmd, scratch, status, out, func() { _ = statusWrite.Close(); _ = outWrite.Close() })
+}
+
+// wait starts the process, watches its group and gathers the output.
+func (s *Sandbox) wait(ctx context.Context, c Command, cmd *exec.Cmd, scratch string, status, out *os.File, closeOurs func()) (Output, error) {
+	began := time.Now()
+	started, ended := make(chan error, 1), make(chan error, 1)
+	go func() {
+		// The child is to die with the thread that started it, so that thread must stay.
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		err := cmd.Start()
+		closeOurs()
+		started <- err
+		if err == nil {
+			ended <- cmd.Wait()
+		}
+	}()
+	if err := <-started; err != nil {
+		return Output{}, fmt.Errorf("sandbox: start: %w", err)
+	}
+	group := cmd.Process.Pid
+	end := &tail{keep: s.opt.Limits.Output}
+	read := make(chan struct{})
+	go func() {
+		defer close(read)
+		_, _ = io.Copy(end, out)
+	}()
+	said := make(chan string, 1)
+	go func() {
+		b, _ := io.ReadAll(io.LimitReader(status, 4096))
+		said <- string(b)
+	}()
+
+	w := watch{group: group, scratch: scratch, limits: s.opt.Limits}
+	killed, exit := w.until(ctx, c.Timeout, ended)
+	// Whatever is left of the group goes, and with it the last writers of the pipe.
+	killGroup(group)
+	<-read
+	waitEmpty(group)
+	if failure := <-said; failure != "" {
+		return Output{}, fmt.Errorf("sandbox: not confined, not run: %s", failure)
+	}
+	if ctx.Err() != nil {
+		return Output{}, ctx.Err()
+	}
+	o := Output{Killed: killed, Took: time.Since(began), Code: exitCode(exit), Peak: w.peak}
+	o.Text, o.Lines, o.Shown, o.Bytes = end.end(s.opt.Limits.Lines)
+	o.Text = strings.ToValidUTF8(o.Text, "\uFFFD")
+	return o, nil
+}
+
+func exitCode(err error) int {
+	var bad *exec.ExitError
+	switch {
+	case err == nil:
+		return 0
+	case errors.As(err, &bad):
+		if st, ok := bad.Sys().(syscall.WaitStatus); ok && st.Signaled() {
+			return 128 + int(st.Signal())
+		}
+		return bad.ExitCode()
+	}
+	return -1
+}
+
+// waitEmpty returns when nothing of a killed group runs any more. Where we are the one that inherits orphans, as the first process of a
+// container, it takes their exit codes.
+func waitEmpty(group int) {
+	for until := time.Now().Add(2 * time.Second); time.Now().Before(until); time.Sleep(2 * time.Millisecond) {
+		for {
+			if pid, err := syscall.Wait4(-group, nil, syscall.WNOHANG, nil); pid <= 0 || err != nil {
+				break
+			}
+		}
+		if syscall.Kill(-group, 0) != nil || len(members(group)) == 0 { // zombies of somebody else's do not count
+			return
+		}
+	}
+}
+
+// killGroup kills every process of a group at once: a process that forks meanwhile does not get away, because its fork fails.
+func killGroup(group int) { _ = syscall.Kill(-group, syscall.SIGKILL) }

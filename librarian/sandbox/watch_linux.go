@@ -1,0 +1,196 @@
+//go:build amd64 || arm64
+
+package sandbox
+
+import (
+	"bytes"
+	"context"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// interval is how often a group is looked at. What it can do in one is bounded by the limits of each process.
+const interval = 50 * time.Millisecond
+
+// watch sums what a command's group uses. The group cannot be left: setsid and setpgid are refused inside.
+type watch struct {
+	group   int
+	scratch string
+	limits  Limits
+	peak    Usage
+}
+
+// until waits for the first process to end; it kills the group when the time is over, ctx ends, or a bound is met.
+func (w *watch) until(ctx context.Context, timeout time.Duration, ended <-chan error) (killed Reason, exit error) {
+	over := time.NewTimer(timeout)
+	defer over.Stop()
+	tick := time.NewTicker(interval)
+	defer tick.Stop()
+	done := ctx.Done()
+	late := over.C
+	for {
+		select {
+		case exit = <-ended:
+			return killed, exit
+		case <-done:
+			killGroup(w.group)
+			done = nil
+		case <-late:
+			killed = TimedOut
+			killGroup(w.group)
+		case <-tick.C:
+			if killed != "" {
+				killGroup(w.group)
+				continue
+			}
+			if killed = w.excess(); killed != "" {
+				killGroup(w.group)
+			}
+		}
+	}
+}
+
+// excess names the bound that is met.
+func (w *watch) excess() Reason {
+	processes, pages := 0, int64(0)
+	var unlinked int64
+	seen := map[uint64]bool{}
+	for _, p := range members(w.group) {
+		processes += p.threads
+		pages += p.resident
+		unlinked += w.unlinked(p.pid, seen)
+	}
+	size, files := usage(w.scratch, w.limits.Files)
+	now := Usage{Processes: processes, Memory: pages * int64(os.Getpagesize()), Disk: size + unlinked, Files: files}
+	w.peak = Usage{Processes: max(w.peak.Processes, now.Processes), Memory: max(w.peak.Memory, now.Memory), Disk: max(w.peak.Disk, now.Disk),
+		Files: max(w.peak.Files, now.Files)}
+	switch {
+	case now.Processes > w.limits.Processes:
+		return Processes
+	case now.Memory > w.limits.Memory:
+		return Memory
+	case now.Disk > w.limits.Disk || now.Files > w.limits.Files:
+		return Disk
+	}
+	return ""
+}
+
+// process is what /proc says of one.
+type process struct {
+	pid      int
+	threads  int
+	resident int64 // pages
+}
+
+// members lists the processes of a group (proc(5), /proc/pid/stat: after the name in parentheses, pgrp is the third field, the
+// number of threads the 18th, the resident set the 22nd).
+func members(group int) []process {
+	var out []process
+	var buf [1024]byte
+	for _, pid := range pids() {
+		f, err := os.Open("/proc/" + pid + "/stat")
+		if err != nil {
+			continue
+		}
+		n, _ := f.Read(buf[:])
+		_ = f.Close()
+		i := bytes.LastIndexByte(buf[:n], ')')
+		if i < 0 {
+			continue
+		}
+		fields := strings.Fields(string(buf[i+1 : n]))
+		if len(fields) < 22 || fields[2] != strconv.Itoa(group) || fields[0] == "Z" {
+			continue
+		}
+		p := process{}
+		p.pid, _ = strconv.Atoi(pid)
+		p.threads, _ = strconv.Atoi(fields[17])
+		p.resident, _ = strconv.ParseInt(fields[21], 10, 64)
+		out = append(out, p)
+	}
+	return out
+}
+
+func pids() []string {
+	d, err := os.Open("/proc")
+	if err != nil {
+		return nil
+	}
+	defer func() { _ = d.Close() }()
+	names, _ := d.Readdirnames(-1)
+	out := names[:0]
+	for _, n := range names {
+		if n[0] >= '0' && n[0] <= '9' {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+// threadsOf counts the threads of a user, which is what RLIMIT_NPROC counts.
+func threadsOf(uid int) int {
+	n := 0
+	for _, pid := range pids() {
+		info, err := os.Stat("/proc/" + pid)
+		if err != nil {
+			continue
+		}
+		if st, ok := info.Sys().(*syscall.Stat_t); !ok || int(st.Uid) != uid {
+			continue
+		}
+		tasks, err := os.ReadDir("/proc/" + pid + "/task")
+		if err == nil {
+			n += len(tasks)
+		}
+	}
+	return n
+}
+
+// unlinked sums the open files of scratch that have no name any more.
+func (w *watch) unlinked(pid int, seen map[uint64]bool) int64 {
+	dir := "/proc/" + strconv.Itoa(pid) + "/fd"
+	fds, err := os.ReadDir(dir)
+	if err != nil {
+		return 0
+	}
+	var sum int64
+	for _, fd := range fds {
+		target, err := os.Readlink(dir + "/" + fd.Name())
+		if err != nil || !strings.HasPrefix(target, w.scratch) || !strings.HasSuffix(target, " (deleted)") {
+			continue
+		}
+		info, err := os.Stat(dir + "/" + fd.Name())
+		if err != nil {
+			continue
+		}
+		if st, ok := info.Sys().(*syscall.Stat_t); ok && !seen[st.Ino] {
+			seen[st.Ino] = true
+			sum += st.Blocks * 512
+		}
+	}
+	return sum
+}
+
+// usage sums a folder's files, looking at no more than one over the limit.
+func usage(dir string, limit int) (size int64, files int) {
+	_ = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return nil
+		}
+		if files++; files > limit {
+			return filepath.SkipAll
+		}
+		if info, err := d.Info(); err == nil {
+			if st, ok := info.Sys().(*syscall.Stat_t); ok {
+				size += st.Blocks * 512
+			}
+		}
+		return nil
+	})
+	return size, files
+}
