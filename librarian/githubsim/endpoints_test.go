@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-github/v66/github"
 	"github.com/librarian-app/librarian/librarian/githubsim"
 	"github.com/stretchr/testify/require"
 )
@@ -25,6 +26,8 @@ func TestEveryEndpointAnswers(t *testing.T) {
 	comment, err := s.Comment("acme/widget", 1, "librarian[bot]", "thus")
 	require.NoError(t, err)
 	inline, err := s.ReviewComment("acme/widget", 2, "bob", githubsim.ReviewCommentOptions{Path: "src/query.go", Line: 3, Body: "why?"})
+	require.NoError(t, err)
+	check, _, err := s.asInstallation().Checks.CreateCheckRun(t.Context(), "acme", "widget", github.CreateCheckRunOptions{Name: "librarian", HeadSHA: s.head})
 	require.NoError(t, err)
 	for _, id := range []int64{comment.ID, inline.ID} {
 		require.NoError(t, s.React(id, "librarian[bot]", "eyes"))
@@ -56,6 +59,7 @@ func TestEveryEndpointAnswers(t *testing.T) {
 		}
 		for _, x := range []struct{ in, from, to string }{
 			{"/pulls/comments/{id}", "{id}", fmt.Sprint(inline.ID)}, {"/pulls/1/comments/{id}", "{id}", fmt.Sprint(inline.ID)},
+			{"/check-runs/{id}", "{id}", fmt.Sprint(check.GetID())}, {"/{ref}/check-runs", "{ref}", "main"},
 			{"/reviews/{id}", "{id}", fmt.Sprint(inline.Review)},
 			{"/comments/{id}", "{id}", fmt.Sprint(comment.ID)}, {"/installations/{id}", "{id}", fmt.Sprint(s.inst.ID)},
 			{"/deliveries/{id}", "{id}", fmt.Sprint(delivery)}, {"/user/{id}", "{id}", fmt.Sprint(s.app.BotUserID)},
@@ -107,7 +111,14 @@ func TestEveryEndpointAnswers(t *testing.T) {
 		body := ""
 		if method == "POST" || method == "PATCH" {
 			body = bodies[path[strings.LastIndex(path, "/")+1:]]
-			if strings.HasSuffix(path, "/pulls/{number}/comments") {
+			switch {
+			case strings.HasSuffix(path, "/check-runs"):
+				body = fmt.Sprintf(`{"name":"other","head_sha":%q,"output":{"title":"T","summary":"S"}}`, s.head)
+			case strings.HasSuffix(path, "/check-runs/{id}"):
+				body = `{"status":"completed","conclusion":"neutral","output":{"title":"T","summary":"S","text":"X"}}`
+			case strings.HasSuffix(path, "/dispatches"):
+				body, token = `{"event_type":"librarian","client_payload":{"question":"q"}}`, user
+			case strings.HasSuffix(path, "/pulls/{number}/comments"):
 				body = fmt.Sprintf(`{"body":"x","path":"src/query.go","line":2,"commit_id":%q}`, s.head)
 			}
 		}

@@ -150,10 +150,7 @@ func createIssue(c *call) (reply, error) {
 	if err := checkBody("Issue", in.Body); err != nil {
 		return reply{}, err
 	}
-	i := c.addIssue(r, c.caller.actor(), *in.Title, in.Body, nil)
-	for _, l := range in.Labels {
-		c.addLabel(i, c.caller.actor(), l)
-	}
+	i := c.addIssue(r, c.caller.actor(), *in.Title, in.Body, nil, in.Labels)
 	return reply{status: http.StatusCreated, body: c.issueJSON(i), header: location(c.api("/repos/%s/issues/%d", r.fullName(), i.number))}, nil
 }
 
@@ -268,12 +265,8 @@ func removeLabel(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	n := slices.IndexFunc(i.labels, func(l string) bool { return strings.EqualFold(l, c.params["name"]) })
-	if n < 0 {
+	if !c.dropLabel(i, c.caller.actor(), c.params["name"]) {
 		return reply{}, &apiError{status: http.StatusNotFound, message: "Label does not exist"}
 	}
-	label := i.labels[n]
-	i.labels, i.updated = slices.Delete(slices.Clone(i.labels), n, n+1), c.now()
-	c.emitIssue(i, c.caller.actor(), "unlabeled", object{"label": c.labelJSON(i.repo, label)})
 	return c.labelsReply(i)
 }

@@ -126,8 +126,8 @@ func (s *Server) onIssue(what, fullName string, number int, login string, f func
 	return nil
 }
 
-// OpenIssue opens an issue as somebody.
-func (s *Server) OpenIssue(fullName, login, title, body string) (Issue, error) {
+// OpenIssue opens an issue as somebody, perhaps with labels.
+func (s *Server) OpenIssue(fullName, login, title, body string, labels ...string) (Issue, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	r, err := s.repo(fullName)
@@ -141,15 +141,20 @@ func (s *Server) OpenIssue(fullName, login, title, body string) (Issue, error) {
 	if utf8.RuneCountInString(body) > MaxBody {
 		return Issue{}, errors.New("githubsim: open issue: body is too long")
 	}
-	return s.issueSnapshot(s.addIssue(r, by, title, body, nil)), nil
+	return s.issueSnapshot(s.addIssue(r, by, title, body, nil, labels)), nil
 }
 
-// addIssue makes an issue, or with p a pull request, and sends its webhook.
-func (s *Server) addIssue(r *repo, by actor, title, body string, p *pull) *issue {
+// addIssue makes an issue, or with p a pull request, and sends its webhooks: the opened one has the labels in it, and each label
+// is told again by its own.
+func (s *Server) addIssue(r *repo, by actor, title, body string, p *pull, labels []string) *issue {
 	now := s.now()
-	i := &issue{id: s.world.id(), repo: r, number: len(r.issues) + 1, title: title, body: body, by: by, open: true, created: now, updated: now, pull: p}
+	i := &issue{id: s.world.id(), repo: r, number: len(r.issues) + 1, title: title, body: body, by: by, open: true, created: now, updated: now, pull: p,
+		labels: slices.Clone(labels)}
 	r.issues = append(r.issues, i)
 	s.emitIssue(i, by, "opened", nil)
+	for _, l := range labels {
+		s.emitIssue(i, by, "labeled", object{"label": s.labelJSON(r, l)})
+	}
 	return i
 }
 
@@ -239,6 +244,28 @@ func (s *Server) addLabel(i *issue, by actor, label string) {
 	}
 	i.labels, i.updated = append(i.labels, label), s.now()
 	s.emitIssue(i, by, "labeled", object{"label": s.labelJSON(i.repo, label)})
+}
+
+// UnlabelIssue takes a label off as somebody.
+func (s *Server) UnlabelIssue(fullName string, number int, login, label string) error {
+	return s.onIssue("unlabel issue", fullName, number, login, func(i *issue, by actor) error {
+		if !s.dropLabel(i, by, label) {
+			return fmt.Errorf("label %s: %w", label, ErrUnknown)
+		}
+		return nil
+	})
+}
+
+// dropLabel takes a label off, and says whether it was there.
+func (s *Server) dropLabel(i *issue, by actor, label string) bool {
+	n := slices.IndexFunc(i.labels, func(l string) bool { return strings.EqualFold(l, label) })
+	if n < 0 {
+		return false
+	}
+	label = i.labels[n]
+	i.labels, i.updated = slices.Delete(slices.Clone(i.labels), n, n+1), s.now()
+	s.emitIssue(i, by, "unlabeled", object{"label": s.labelJSON(i.repo, label)})
+	return true
 }
 
 // AssignIssue sends what GitHub sends when somebody is assigned; the assignment itself is not kept.

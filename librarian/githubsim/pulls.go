@@ -15,6 +15,7 @@ type PullOptions struct {
 	HeadRepo    string // owner/name of the fork it comes from; "" means the base itself
 	ForkDeleted bool   // the fork is gone: head.repo is null
 	Draft       bool
+	Labels      []string
 }
 
 type pull struct {
@@ -81,7 +82,7 @@ func (s *Server) openPull(fullName, login string, o PullOptions) (Issue, error) 
 	if err := r.dir.setRef(ctx, fmt.Sprintf("refs/pull/%d/head", len(r.issues)+1), p.headSHA); err != nil {
 		return Issue{}, err
 	}
-	return s.issueSnapshot(s.addIssue(r, by, o.Title, o.Body, p)), nil
+	return s.issueSnapshot(s.addIssue(r, by, o.Title, o.Body, p, o.Labels)), nil
 }
 
 // countPull fills in the numbers that GitHub shows: files, lines, commits.

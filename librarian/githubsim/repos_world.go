@@ -67,6 +67,7 @@ type repo struct {
 	updated       time.Time
 	grants        map[int64]grant // by user id
 	issues        []*issue        // number n at n-1
+	checks        []*checkRun     // oldest first
 }
 
 // grant is what a collaborator was given.

@@ -84,6 +84,11 @@ var routes = sync.OnceValue(func() []route {
 		{method: "GET", path: repo + "/pulls/{number}/reviews/{id}/comments", handle: reviewOwnComments},
 		{method: "GET", path: repo + "/pulls/{number}/files", handle: pullFiles, git: true},
 
+		{method: "POST", path: repo + "/check-runs", handle: createCheckRun, git: true},
+		{method: "GET", path: repo + "/check-runs/{id}", handle: getCheckRun},
+		{method: "PATCH", path: repo + "/check-runs/{id}", handle: editCheckRun},
+		{method: "POST", path: repo + "/dispatches", handle: createDispatch},
+
 		{method: "GET", path: repo + "/contents", handle: getContents, git: true},
 		{method: "GET", path: repo + "/contents/{path...}", handle: getContents, git: true},
 		{method: "GET", path: repo + "/readme", handle: getReadme, git: true},
@@ -91,6 +96,7 @@ var routes = sync.OnceValue(func() []route {
 		{method: "GET", path: repo + "/branches/{branch...}", handle: getBranch, git: true},
 		{method: "GET", path: repo + "/tags", handle: listTags, git: true},
 		{method: "GET", path: repo + "/commits", handle: listCommits, git: true},
+		{method: "GET", path: repo + "/commits/{ref}/check-runs", handle: commitCheckRuns, git: true},
 		{method: "GET", path: repo + "/commits/{ref...}", handle: getCommit, git: true},
 		{method: "GET", path: repo + "/git/ref/{ref...}", handle: getRef, git: true},
 		{method: "GET", path: repo + "/git/matching-refs/{ref...}", handle: matchingRefs, git: true},
