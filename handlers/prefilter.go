@@ -63,10 +63,16 @@ func couldBegin(b []byte, name string) bool {
 	return true
 }
 
-// spellsAt reports whether b, which begins with '&' or a backslash, may stand for an '@'. \u0026 may begin an entity.
+// spellsAt reports whether b, which begins with '&' or a backslash, may stand for an '@'. \u0026 is an '&'.
 func spellsAt(b []byte) bool {
 	if b[0] == '\\' {
-		return len(b) > 5 && b[1] == 'u' && (hasFold(b[2:], "0040") || hasFold(b[2:], "0026"))
+		if hasFold(b, `\u0040`) {
+			return true
+		}
+		if !hasFold(b, `\u0026`) {
+			return false
+		}
+		b = b[5:]
 	}
 	return couldBegin(b[1:], "#") || couldBegin(b[1:], "commat")
 }
