@@ -76,9 +76,10 @@ func Ask(ctx context.Context, o AskOptions) (answered bool, err error) {
 	defer func() { err = errors.Join(err, checkouts.Close()) }()
 
 	view := &view{out: o.Trace}
+	index := codesearch.NewCache(filepath.Join(o.CacheDir, "indexes"), codesearch.CacheOptions{})
 	runner := run.New(run.Options{
 		Log: runs, Progression: progression{runs}, Facts: github, Poster: nowhere{}, Tokens: tokens{github}, Checkouts: checkouts,
-		Toolbox: toolbox(codesearch.NewCache(filepath.Join(o.CacheDir, "indexes"), codesearch.CacheOptions{}), github.Host(), o.Config.Tools.Disabled),
+		Toolbox: (&workshop{index: index, hub: github, tools: o.Config.Tools, now: o.Now}).kit,
 		Models:  models(o.Config.Models), Limits: o.Config.limits(), Slug: "librarian", Host: github.Host(), GitHosts: o.Config.Checkout.Hosts,
 		Local: local.find, Secrets: secretsOf(github, []byte(o.Token)), Now: o.Now, Logger: o.Log, Watch: view.take,
 	})

@@ -15,6 +15,7 @@ import (
 
 	"github.com/librarian-app/librarian/librarian/access"
 	"github.com/librarian-app/librarian/librarian/model"
+	"github.com/librarian-app/librarian/librarian/tool/ghtool"
 )
 
 // Config is config.yml. Every key has its default in Default and stands, with its reason, in the config.yml at the top of
@@ -73,6 +74,7 @@ type LimitsConfig struct {
 // ToolsConfig is which tools a run has.
 type ToolsConfig struct {
 	Disabled []string `yaml:"disabled"`
+	GrepApp  string   `yaml:"grep_app"`
 }
 
 // CheckoutConfig is where code may come from and how much of it is kept.
@@ -101,7 +103,7 @@ func Default() Config {
 		Ask:       AskConfig{Private: "read", Public: "triage", Bots: []int64{}},
 		Models:    ModelsConfig{Default: model.ScoutName, Thinking: string(model.Medium)},
 		Limits:    LimitsConfig{Steps: 40, Time: 10 * time.Minute, InputTokens: 400_000, Cost: 1, Progress: 30 * time.Second},
-		Tools:     ToolsConfig{Disabled: []string{}},
+		Tools:     ToolsConfig{Disabled: []string{}, GrepApp: ghtool.GrepAppURL},
 		Checkout:  CheckoutConfig{Hosts: []string{}, Debounce: 15 * time.Minute, DiskGB: 40},
 		Queue:     QueueConfig{Research: 4, Grace: 5 * time.Second},
 		Retention: RetentionConfig{Messages: 30 * 24 * time.Hour, Audit: 365 * 24 * time.Hour},
@@ -168,7 +170,7 @@ func (c Config) check() error {
 	if c.Server.Data == "" {
 		return errors.New("server.data: name a directory")
 	}
-	for key, v := range map[string]string{"github.web_url": c.GitHub.WebURL, "github.api_url": c.GitHub.APIURL} {
+	for key, v := range map[string]string{"github.web_url": c.GitHub.WebURL, "github.api_url": c.GitHub.APIURL, "tools.grep_app": c.Tools.GrepApp} {
 		u, err := url.Parse(v)
 		if v == "" {
 			continue

@@ -222,7 +222,7 @@ func (s *Server) runner(h *hub.Hub, me hub.App, checkouts *checkout.Store, runs 
 	index := codesearch.NewCache(filepath.Join(s.cfg.Server.Data, "indexes"), codesearch.CacheOptions{})
 	return run.New(run.Options{
 		Log: runs, Progression: progression{runs}, Facts: h, Threads: h, Poster: poster, Tokens: tokens{h}, Checkouts: checkouts,
-		Toolbox: toolbox(index, h.Host(), s.cfg.Tools.Disabled), Models: s.models,
+		Toolbox: (&workshop{index: index, hub: h, tools: s.cfg.Tools, now: s.now}).kit, Models: s.models,
 		Limits: s.cfg.limits(), Ask: s.cfg.askRule(), Slug: me.Slug, AppID: me.ID, Host: h.Host(), GitHosts: s.cfg.Checkout.Hosts,
 		Progress: s.cfg.Limits.Progress, Secrets: secretsOf(h, s.secrets.WebhookSecret), Version: Version(), Now: s.now,
 		Logger: s.log.With("part", "run"), Watch: s.watch,

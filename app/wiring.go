@@ -5,6 +5,8 @@ import (
 	"errors"
 	"io/fs"
 	"slices"
+	"sync"
+	"time"
 
 	"github.com/librarian-app/librarian/checkout"
 	"github.com/librarian-app/librarian/checkout/codesearch"
@@ -16,6 +18,7 @@ import (
 	"github.com/librarian-app/librarian/librarian/store"
 	"github.com/librarian-app/librarian/librarian/tool"
 	"github.com/librarian-app/librarian/librarian/tool/codetool"
+	"github.com/librarian-app/librarian/librarian/tool/ghtool"
 )
 
 // progression lets run move runs without knowing the store.
@@ -63,14 +66,27 @@ func (g gate) Open(ctx context.Context, spec checkout.Spec, ref string) (codetoo
 	return codetool.Opened{Repo: repo, Checkout: c}, nil
 }
 
-// toolbox makes the kit of each run.
-func toolbox(index *codesearch.Cache, host string, disabled []string) run.Toolbox {
-	return func(g *run.Gate) run.Kit {
-		s := codetool.NewSession(codetool.Options{Gate: gate{g}, Index: index, DefaultHost: host})
-		tools := slices.DeleteFunc(s.Tools(), func(t tool.Tool) bool { return slices.Contains(disabled, t.Spec().Name) })
-		then := newEarlier(g)
-		return run.Kit{Tools: tools, Sources: sources{s, then}, Tree: tree{s, then}, Close: func() { s.Close(); then.close() }}
-	}
+// workshop is what the kits of all runs are made from.
+type workshop struct {
+	index *codesearch.Cache
+	hub   *hub.Hub
+	tools ToolsConfig
+	now   func() time.Time
+	paces sync.Map // installation → *ghtool.Pace
+}
+
+// codeSearches is how many code searches GitHub allows an installation in a minute
+// (https://docs.github.com/rest/search/search#rate-limit).
+const codeSearches = 10
+
+// kit makes the tools of one run, and what its answer is checked against.
+func (w *workshop) kit(g *run.Gate) run.Kit {
+	s := codetool.NewSession(codetool.Options{Gate: gate{g}, Index: w.index, DefaultHost: w.hub.Host()})
+	pace, _ := w.paces.LoadOrStore(g.Request.Place.Installation, &ghtool.Pace{N: codeSearches, Per: time.Minute, Now: w.now})
+	tools := append(s.Tools(), githubTools(g, w.hub, pace.(*ghtool.Pace), w.tools.GrepApp, w.now)...)
+	tools = slices.DeleteFunc(tools, func(t tool.Tool) bool { return slices.Contains(w.tools.Disabled, t.Spec().Name) })
+	then := newEarlier(g)
+	return run.Kit{Tools: tools, Sources: sources{s, then}, Tree: tree{s, then}, Close: func() { s.Close(); then.close() }}
 }
 
 // sources tells report what a run opened, and what the runs before it did.

@@ -23,6 +23,8 @@ const (
 	classThread class = "thread" // one repository, its threads and who may do what in it
 	classRead   class = "read"   // one repository's contents, for git
 	classPost   class = "post"   // comments and reactions in one repository
+
+	classResearch class = "research" // one repository, to be read through the API by a run's tools
 )
 
 func (c class) permissions() *github.InstallationPermissions {
@@ -32,6 +34,8 @@ func (c class) permissions() *github.InstallationPermissions {
 		return &github.InstallationPermissions{Metadata: read, Issues: read, PullRequests: read}
 	case classRead:
 		return &github.InstallationPermissions{Metadata: read, Contents: read}
+	case classResearch:
+		return &github.InstallationPermissions{Metadata: read, Contents: read, Issues: read, PullRequests: read}
 	case classPost:
 		return &github.InstallationPermissions{Metadata: read, Issues: write, PullRequests: write}
 	default:

@@ -58,7 +58,7 @@ func (c *conversation) summary() string {
 		if r.Symbol != "" {
 			more = append(more, "`"+r.Symbol+"`")
 		} else {
-			more = append(more, "`"+base(r.Path)+"`")
+			more = append(more, "`"+fileName(r.Path)+"`")
 		}
 	}
 	if len(more) > 0 {
@@ -163,7 +163,7 @@ func sentenceEnd(s string) int {
 	return 0
 }
 
-func base(path string) string { return path[strings.LastIndexByte(path, '/')+1:] }
+func fileName(path string) string { return path[strings.LastIndexByte(path, '/')+1:] }
 
 func dedupe(in []string) []string {
 	var out []string

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strconv"
 	"strings"
+	"sync/atomic"
 
 	"github.com/librarian-app/librarian/checkout"
 	"github.com/librarian-app/librarian/librarian"
@@ -30,11 +31,14 @@ type Gate struct {
 	Request   librarian.Request
 	Own       librarian.Repo // the thread's repository; zero on the terminal
 	Host      string         // the GitHub host
-	Past      Past           // of the run that this one continues
+	Run       librarian.RunID
+	Past      Past // of the run that this one continues
 	// GitHosts are plain git hosts that may be asked, anonymously.
 	GitHosts []string
 	// Local resolves a name that the terminal gave for a local repository; nil elsewhere.
 	Local func(spec checkout.Spec) (librarian.Repo, bool)
+
+	private atomic.Bool // something that is not public was opened
 }
 
 // NotFound is the one sentence for a repository that is not there or may not be read.
@@ -64,6 +68,9 @@ func (g *Gate) Open(ctx context.Context, spec checkout.Spec, ref string) (librar
 	if err != nil {
 		return librarian.Repo{}, nil, err
 	}
+	if repo.Private() {
+		g.private.Store(true)
+	}
 	return repo, c, nil
 }
 
@@ -91,18 +98,44 @@ func (g *Gate) find(ctx context.Context, spec checkout.Spec) (librarian.Repo, er
 	if err != nil {
 		return librarian.Repo{}, &librarian.UserError{Message: "GitHub could not be asked about " + name.String() + " just now. Try again later, or go on without it.", Err: err}
 	}
-	if !access.MayRead(access.ReadFacts{
-		Repo: repo.ID, Visibility: repo.Visibility, Own: g.Own.ID, Terminal: g.Request.Place.Kind == librarian.PlaceTerminal,
-	}) {
+	if !g.mayRead(repo) {
 		return librarian.Repo{}, NotFound(spec.Path)
 	}
 	return repo, nil
 }
 
+// Repo gives a repository on the GitHub host that this run may read. It opens nothing.
+func (g *Gate) Repo(ctx context.Context, name librarian.RepoName) (librarian.Repo, error) {
+	return g.find(ctx, checkout.Spec{Host: g.Host, Path: name.String()})
+}
+
+// Readable reports whether this run may read a repository that a search named; private is what the search said of it. What
+// is public needs no further call; of all else GitHub is asked.
+func (g *Gate) Readable(ctx context.Context, id librarian.RepoID, private bool) bool {
+	if !private || id == g.Own.ID {
+		return true
+	}
+	repo, err := g.Facts.ByID(ctx, g.Request.Place.Installation, id)
+	return err == nil && g.mayRead(repo)
+}
+
+// MayHoldPrivate reports whether this run may know something that is not public: its thread's repository is private, or it
+// has opened one that is (on the terminal, where that is the person's own affair, until then it has not). From then on
+// nothing that a model writes may go to third parties.
+func (g *Gate) MayHoldPrivate() bool {
+	return g.Own.ID != "" && g.Own.Private() || g.private.Load()
+}
+
+func (g *Gate) mayRead(repo librarian.Repo) bool {
+	return access.MayRead(access.ReadFacts{
+		Repo: repo.ID, Visibility: repo.Visibility, Own: g.Own.ID, Terminal: g.Request.Place.Kind == librarian.PlaceTerminal,
+	})
+}
+
 // foreign is a repository on a plain git host: only hosts that are configured, only anonymously, and never from a run that
 // may hold private text, since a repository's name can carry some out.
 func (g *Gate) foreign(spec checkout.Spec) (librarian.Repo, error) {
-	private := g.Own.ID != "" && g.Own.Private()
+	private := g.MayHoldPrivate()
 	for _, h := range g.GitHosts {
 		if strings.EqualFold(h, spec.Host) && !private {
 			i := strings.LastIndexByte(spec.Path, '/')

@@ -26,7 +26,7 @@ type Toolbox func(*Gate) Kit
 // research runs the agent and turns its end into an outcome.
 func (r *Runner) research(ctx context.Context, run librarian.Run, adm admission) (librarian.Outcome, error) {
 	out := librarian.Outcome{Model: adm.model.Name(), Thinking: string(adm.level)}
-	gate := r.gate(run.Request, adm.repo)
+	gate := r.gate(run, adm.repo)
 	gate.Past = adm.past
 	kit := r.o.Toolbox(gate)
 	defer kit.Close()
@@ -85,9 +85,9 @@ func (r *Runner) research(ctx context.Context, run librarian.Run, adm admission)
 	return out, nil
 }
 
-func (r *Runner) gate(q librarian.Request, own librarian.Repo) *Gate {
+func (r *Runner) gate(run librarian.Run, own librarian.Repo) *Gate {
 	return &Gate{
-		Facts: r.o.Facts, Tokens: r.o.Tokens, Checkouts: r.o.Checkouts, Request: q, Own: own,
+		Facts: r.o.Facts, Tokens: r.o.Tokens, Checkouts: r.o.Checkouts, Run: run.ID, Request: run.Request, Own: own,
 		Host: r.o.Host, GitHosts: r.o.GitHosts, Local: r.o.Local,
 	}
 }
