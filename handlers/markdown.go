@@ -48,8 +48,21 @@ func scan(src []byte, names []string) *document {
 func blockParser() parser.Parser {
 	return parser.NewParser(
 		parser.WithBlockParsers(parser.DefaultBlockParsers()...),
-		parser.WithParagraphTransformers(parser.DefaultParagraphTransformers()...),
+		parser.WithParagraphTransformers(util.Prioritized(linkDefinitions{parser.LinkReferenceParagraphTransformer}, 100)),
 	)
+}
+
+// maxDefinitions is how many lines a paragraph of link definitions may have: goldmark moves all lines behind each one.
+const maxDefinitions = 2_000
+
+// linkDefinitions takes link definitions out of paragraphs of ordinary length.
+type linkDefinitions struct{ parser.ParagraphTransformer }
+
+// Transform implements parser.ParagraphTransformer.
+func (l linkDefinitions) Transform(n *ast.Paragraph, r text.Reader, pc parser.Context) {
+	if n.Lines().Len() <= maxDefinitions {
+		l.ParagraphTransformer.Transform(n, r, pc)
+	}
 }
 
 // bounded copies src with the container marks beyond maxNesting on any line made plain, byte for byte.
