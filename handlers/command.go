@@ -54,7 +54,7 @@ func parseCommand(q string) (command, args string, ok bool) {
 	repo, rest, _ := strings.Cut(args, " ")
 	switch word {
 	case CommandRead:
-		_, ok = parseReadTarget(args)
+		_, ok = ParseReadTarget(args)
 	case CommandSearchRepos, CommandSearchCode, CommandSearchGitHub:
 		ok = args != ""
 	case CommandGrep, CommandFindCode:
@@ -87,8 +87,8 @@ type ReadTarget struct {
 	Start, End int // lines, from 1, inclusive; 0: the whole file
 }
 
-// parseReadTarget reads owner/repo/path with an optional #L10 or #L10-L40.
-func parseReadTarget(s string) (ReadTarget, bool) {
+// ParseReadTarget reads the argument of the command "read": owner/repo/path, with an optional #L10 or #L10-L40.
+func ParseReadTarget(s string) (ReadTarget, bool) {
 	var t ReadTarget
 	if s == "" || strings.ContainsFunc(s, unicode.IsSpace) {
 		return t, false
@@ -117,9 +117,6 @@ func parseReadTarget(s string) (ReadTarget, bool) {
 	t.Start, t.End = start, end
 	return t, ok && start <= end
 }
-
-// ParseReadTarget reads the argument of the command "read": owner/repo/path, with an optional #L10 or #L10-L40.
-func ParseReadTarget(args string) (ReadTarget, bool) { return parseReadTarget(args) }
 
 func lineNumber(s string) (int, bool) {
 	digits, ok := strings.CutPrefix(s, "L")
