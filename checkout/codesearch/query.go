@@ -132,6 +132,7 @@ func (ix *Index) parse(q Query, w *Weights) asked {
 	}
 	if w.Synonym > 0 && !a.alone {
 		ix.addSynonyms(&a, words, seen, w)
+		ix.addPhrases(&a, text, seen, w)
 	}
 	return a
 }
@@ -187,6 +188,41 @@ func (ix *Index) addSynonyms(a *asked, words []string, seen map[uint32]int, w *W
 			weight = w.Weak
 		}
 		a.terms = append(a.terms, weighted{id: noTerm, weight: weight, added: true, alt: alt})
+	}
+}
+
+// addPhrases adds what stands for two or more words together: "throw away" for discard. The words may have one word between them
+// ("throw it away").
+func (ix *Index) addPhrases(a *asked, text string, seen map[uint32]int, w *Weights) {
+	var stems []string
+	for _, m := range wordText.FindAllString(strings.ToLower(text), 400) {
+		stems = append(stems, phraseStem(m))
+	}
+	done := map[string]bool{}
+	try := func(phrase string) {
+		if done[phrase] {
+			return
+		}
+		var alt []weighted
+		for _, s := range synonymsOf(phrase) {
+			if id, ok := ix.dict.lookup(s); ok {
+				if _, asked := seen[id]; !asked {
+					alt = append(alt, weighted{id: id, weight: w.SynonymAlone, added: true})
+				}
+			}
+		}
+		if len(alt) > 0 {
+			done[phrase] = true
+			a.terms = append(a.terms, weighted{id: noTerm, weight: w.PhraseWord, added: true, alt: alt})
+		}
+	}
+	for i := range stems {
+		for n := 2; n <= longestPhrase && i+n <= len(stems); n++ {
+			try(strings.Join(stems[i:i+n], " "))
+		}
+		if i+2 < len(stems) {
+			try(stems[i] + " " + stems[i+2])
+		}
 	}
 }
 

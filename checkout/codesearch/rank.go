@@ -27,6 +27,8 @@ type ranking struct {
 	exact               []float32        // per chunk: boosts, as multiples of the best score
 	bestChunk, bestFile []float32        // scratch of addTerm, zero between terms
 	reasons             map[uint32][]string
+	missing             []string // question words that stand nowhere in the tree
+	lacking             float64  // and what they weigh
 	touched             []uint32 // chunks with a score, each once
 	ideal               float64  // what a chunk would score that has every question word in every field
 	order               []hit    // the outcome, best first
@@ -688,18 +690,6 @@ func (r *ranking) candidate(h hit) Candidate {
 		Score: r.meaning(h), Why: r.why(h.chunk)}
 }
 
-// meaning turns a score into 0…1.
-func (r *ranking) meaning(h hit) float64 {
-	if r.ideal == 0 {
-		return min(1, float64(r.exact[h.chunk]))
-	}
-	s := float64(r.score[h.chunk]) / r.ideal
-	if r.exact[h.chunk] > 0 {
-		s = max(s, min(1, .5+float64(r.exact[h.chunk])/2))
-	}
-	return math.Round(min(1, s)*1000) / 1000
-}
-
 // why names the reasons, the strongest first.
 func (r *ranking) why(c uint32) []string {
 	out := slices.Clone(r.reasons[c])
@@ -738,33 +728,4 @@ func (r *ranking) why(c uint32) []string {
 		}
 	}
 	return out
-}
-
-// missing gives the question's words that stand nowhere in the tree.
-func (r *ranking) missing(q Query) []string {
-	var out []string
-	for _, m := range wordText.FindAllString(q.Question, 200) {
-		for _, p := range splitWord(m) {
-			if stopWord(p) || stem(p) == "" {
-				continue
-			}
-			if id, ok := r.ix.dict.lookup(stem(p)); ok {
-				if chunks, _ := r.ix.postings(id); len(chunks) > 0 {
-					continue
-				}
-			}
-			if !slices.Contains(out, p) && len(out) < 20 {
-				out = append(out, p)
-			}
-		}
-	}
-	return out
-}
-
-// confidence judges the first candidate by how much of the question it holds.
-func (r *ranking) confidence(res Results) float64 {
-	if len(res.Candidates) == 0 {
-		return 0
-	}
-	return res.Candidates[0].Score
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // fileMagic names the format. Anything that changes chunks or terms must change it: an index of another format counts as none.
-const fileMagic = "librarian-codesearch-2\n"
+const fileMagic = "librarian-codesearch-3\n"
 
 // Save writes the index to a file, by way of a temporary one beside it: a reader sees the whole file or none.
 func (ix *Index) Save(path string) error {

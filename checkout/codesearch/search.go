@@ -21,7 +21,8 @@ type Candidate struct {
 // Results are candidates, best first.
 type Results struct {
 	Candidates []Candidate
-	Confidence float64  // 0…1: how sure it is that the first few hold an answer
+	Confidence float64  // 0…1: about how often the first three hold the right file when the signals look like this
+	Signals    Signals  // what Confidence is made of
 	Terms      []string // the question's words that occur in the tree at all
 	Missing    []string // those that do not
 }
@@ -45,6 +46,7 @@ func (ix *Index) SearchWeighted(ctx context.Context, q Query, w *Weights) (Resul
 	limit = min(limit, 100)
 	r := newRanking(ctx, ix, w, ix.parse(q, w), strings.Trim(q.PathPrefix, "/"))
 	defer r.release()
+	r.findMissing(q.Question)
 	r.rank()
 	res := Results{Candidates: r.list(limit)}
 	for _, t := range r.asked.terms {
@@ -53,8 +55,9 @@ func (ix *Index) SearchWeighted(ctx context.Context, q Query, w *Weights) (Resul
 		}
 		res.Terms = append(res.Terms, t.word)
 	}
-	res.Missing = r.missing(q)
-	res.Confidence = r.confidence(res)
+	res.Missing = r.missing
+	res.Signals = r.signals(res)
+	res.Confidence = res.Signals.confidence()
 	if err := ctx.Err(); err != nil {
 		return Results{}, fmt.Errorf("codesearch: search: %w", err)
 	}

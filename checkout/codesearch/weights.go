@@ -19,6 +19,7 @@ type Weights struct {
 
 	Synonym        float64 // a programming synonym of a question word, where the word itself is missing
 	SynonymAlone   float64 // the same for a word that the whole tree does not have
+	PhraseWord     float64 // what a whole phrase weighs (see synonyms.txt)
 	Weak           float64 // an everyday word of a question (see weakWords)
 	Also           float64 // a guessed identifier's words
 	FileK1         float64 // K1 for whole files
@@ -64,7 +65,7 @@ func DefaultWeights() Weights {
 	w := BaseWeights()
 	w.K1, w.BBody, w.BDoc, w.Name = 1.4, .5, .33, 3.5
 	w.Synonym, w.SynonymAlone = .75, .65
-	w.Also, w.Weak = .8, .7
+	w.Also, w.Weak, w.PhraseWord = .8, .7, .8
 	w.FileK1, w.Coherence = 8, .4
 	w.PathStem, w.PathDir, w.PathCover = .9, .3, .9
 	w.Lend, w.Lenders = .4, 20
