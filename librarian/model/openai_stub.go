@@ -1,3 +1,0 @@
-package model
-
-func openaiFailure(err error) *failure { return nil }
