@@ -32,6 +32,9 @@ type weighted struct {
 	alt    []weighted // what may stand for it: of a word and its alternatives, only the best counts
 }
 
+// fullSentence is the share of small words in a question from which on it counts as written in whole sentences.
+const fullSentence = .5
+
 // noTerm is a term without postings.
 const noTerm = 1<<32 - 1
 
@@ -101,8 +104,10 @@ func (ix *Index) parse(q Query, w *Weights) asked {
 		a.terms = append(a.terms, weighted{id: id, weight: weight, word: word, added: added})
 	}
 	var words []string
+	all := 0
 	for _, m := range wordText.FindAllString(text, 400) {
 		for _, p := range splitWord(m) {
+			all++
 			if !stopWord(p) || looksLikeCode(m) || a.alone {
 				words = append(words, p)
 			}
@@ -127,11 +132,14 @@ func (ix *Index) parse(q Query, w *Weights) asked {
 			}
 		}
 	}
+	// Who writes in whole sentences uses everyday words; who writes keywords knows the code's.
+	chatter := 1 - float64(len(words))/float64(max(all, 1))
+	wordy := min(1, w.Terse+(1-w.Terse)*chatter/fullSentence)
 	if w.Compound > 0 {
 		ix.addCompounds(&a, words, seen, w)
 	}
 	if w.Synonym > 0 && !a.alone {
-		ix.addSynonyms(&a, words, seen, w)
+		ix.addSynonyms(&a, words, seen, w, wordy)
 		ix.addPhrases(&a, text, seen, w)
 	}
 	return a
@@ -155,7 +163,7 @@ func (ix *Index) addCompounds(a *asked, words []string, seen map[uint32]int, w *
 }
 
 // addSynonyms hangs its synonyms on each question word. A word that stands nowhere in the tree is stood for by them alone.
-func (ix *Index) addSynonyms(a *asked, words []string, seen map[uint32]int, w *Weights) {
+func (ix *Index) addSynonyms(a *asked, words []string, seen map[uint32]int, w *Weights, wordy float64) {
 	done := map[string]bool{}
 	for _, p := range words {
 		st := stem(p)
@@ -167,7 +175,7 @@ func (ix *Index) addSynonyms(a *asked, words []string, seen map[uint32]int, w *W
 		for _, s := range synonymsOf(st) {
 			if id, ok := ix.dict.lookup(s); ok {
 				if _, asked := seen[id]; !asked {
-					alt = append(alt, weighted{id: id, weight: w.Synonym, added: true})
+					alt = append(alt, weighted{id: id, weight: w.Synonym * wordy, added: true})
 				}
 			}
 		}
