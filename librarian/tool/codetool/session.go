@@ -1,5 +1,5 @@
-// Package codetool holds the tools that work on checkouts: checkout_repo, read, grep, find, ls, find_code, read_enclosing and
-// outline.
+// Package codetool holds the tools that work on checkouts: checkout_repo, read, grep, find, ls, find_code, read_enclosing, outline,
+// git_log, git_show, git_blame, git_diff and bash.
 //
 // It owns what the model reads of a repository and how the model names it; the texts, limits and notices are those of
 // CONTRACT section 2. It promises that every line a result shows is in the result's evidence and no other is, that a path
@@ -17,6 +17,7 @@ import (
 	"github.com/librarian-app/librarian/checkout"
 	"github.com/librarian-app/librarian/checkout/codesearch"
 	"github.com/librarian-app/librarian/librarian"
+	"github.com/librarian-app/librarian/librarian/sandbox"
 	"github.com/librarian-app/librarian/librarian/tool"
 )
 
@@ -37,6 +38,7 @@ type Opened struct {
 type Options struct {
 	Gate        Gate
 	Index       *codesearch.Cache // nil: find_code is not offered
+	Sandbox     *sandbox.Sandbox  // one whose probe went well; nil: bash is not offered
 	DefaultHost string            // the host of a plain owner/repo
 }
 
@@ -275,7 +277,11 @@ func (s *Session) Tools() []tool.Tool {
 	if s.opts.Index != nil {
 		tools = append(tools, s.findCode())
 	}
-	return append(tools, s.read(), s.readEnclosing(), s.grep(), s.findFiles(), s.ls(), s.outline())
+	tools = append(tools, s.read(), s.readEnclosing(), s.grep(), s.findFiles(), s.ls(), s.outline(), s.gitLog(), s.gitShow(), s.gitBlame(), s.gitDiff())
+	if s.opts.Sandbox != nil {
+		tools = append(tools, s.bash())
+	}
+	return tools
 }
 
 // evidence is a range of a file that a result shows.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -14,11 +15,17 @@ import (
 	"github.com/librarian-app/librarian/checkout/checkouttest"
 	"github.com/librarian-app/librarian/checkout/codesearch"
 	"github.com/librarian-app/librarian/librarian"
+	"github.com/librarian-app/librarian/librarian/sandbox"
 	"github.com/librarian-app/librarian/librarian/tool"
 	"github.com/librarian-app/librarian/librarian/tool/codetool"
 )
 
 const host = "forge.example"
+
+func TestMain(m *testing.M) {
+	sandbox.Child()
+	os.Exit(m.Run())
+}
 
 // gate opens the repositories of a test server by the names that are known to it.
 type gate struct {
@@ -68,7 +75,9 @@ func newBench(t *testing.T, archives map[string]string) *bench {
 	require.NoError(t, store.Start(t.Context()))
 	t.Cleanup(func() { require.NoError(t, store.Close()) })
 	b.gate = &gate{srv: srv, store: store}
-	b.Session = codetool.NewSession(codetool.Options{Gate: b.gate, DefaultHost: host, Index: codesearch.NewCache(t.TempDir(), codesearch.CacheOptions{})})
+	box, err := sandbox.New(sandbox.Options{Dir: t.TempDir()})
+	require.NoError(t, err)
+	b.Session = codetool.NewSession(codetool.Options{Gate: b.gate, DefaultHost: host, Sandbox: box, Index: codesearch.NewCache(t.TempDir(), codesearch.CacheOptions{})})
 	t.Cleanup(b.Close)
 	for _, tl := range b.Tools() {
 		b.tools[tl.Spec().Name] = tl

@@ -1,0 +1,78 @@
+package codetool_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/librarian-app/librarian/librarian/sandbox"
+)
+
+// confined skips where the kernel cannot confine; sandbox's own tests fail there.
+func confined(t *testing.T) {
+	t.Helper()
+	box, err := sandbox.New(sandbox.Options{Dir: t.TempDir()})
+	require.NoError(t, err)
+	if err := box.Probe(t.Context()); err != nil {
+		t.Skip(err)
+	}
+}
+
+func TestBash(t *testing.T) {
+	t.Parallel()
+	confined(t)
+	b := newBench(t, map[string]string{"acme/one": "-- @commit c --\n-- a.txt --\none\ntwo\n-- src/b.go --\npackage b\n", "acme/two": "-- @commit d --\n-- c.txt --\ncanary two\n", "acme/three": "-- @commit e --\n-- d.txt --\ncanary three\n"})
+	b.ok(t, "checkout_repo", `{"repo":"acme/one"}`)
+	got := b.ok(t, "bash", `{"command":"ls; wc -l < a.txt;\n  pwd"}`)
+	require.Equal(t, "a.txt\nsrc\n2\n.", got.Text)
+	require.Empty(t, got.Evidence)
+	require.Equal(t, "exit 0", got.Summary)
+	_, subject := b.tools["bash"].Trace(json.RawMessage(`{"command":"ls; wc -l < a.txt;\n  pwd"}`))
+	require.Equal(t, "ls; wc -l < a.txt; pwd", subject)
+	require.Equal(t, "(no output)\n\n[Exit code 1.]", b.ok(t, "bash", `{"command":"grep -q nothing a.txt"}`).Text)
+	require.Equal(t, "red link done", b.ok(t, "bash", `{"command":"printf '\\033[31mred\\033[0m \\033]8;;http://x\\007link\\033]8;;\\007 10%%\\r'; printf '\\033[31mred\\033[0m \\033]8;;http://x\\007link\\033]8;;\\007 done'"}`).Text)
+	require.Contains(t, b.ok(t, "bash", `{"command":"git log -1"}`).Text, "[There is no history here; use git_log and git_show, which fetch what they need.]")
+
+	text := b.refused(t, "bash", `{"command":"echo begun; sleep 60","timeout":1}`)
+	require.Equal(t, "begun\n\n[Killed after 1 seconds. Use timeout=N for up to 120, or a narrower command.]", text)
+	got = b.ok(t, "bash", `{"command":"seq 5000"}`)
+	require.True(t, strings.HasPrefix(got.Text, "3001\n"))
+	require.True(t, strings.HasSuffix(got.Text, "5000\n\n[Showing lines 3001-5000 of 5000.]"))
+	got = b.ok(t, "bash", `{"command":"head -c 100000 /dev/zero | tr '\\0' x"}`)
+	require.True(t, strings.HasSuffix(got.Text, "x\n\n[Showing the last 50.0KB of 97.7KB.]"))
+
+	// Another run's tree, though the store has it, is out of reach; a second one of this run is not.
+	other := newBench(t, map[string]string{"acme/x": "-- @commit x --\n-- x.txt --\ncanary x\n"})
+	other.ok(t, "checkout_repo", `{"repo":"acme/x"}`)
+	o, ok := other.Lookup("acme/x")
+	require.True(t, ok)
+	got = b.ok(t, "bash", fmt.Sprintf(`{"command":"cat %s/x.txt"}`, o.Checkout.Dir()))
+	require.NotContains(t, got.Text, "canary")
+	b.ok(t, "checkout_repo", `{"repo":"acme/two"}`)
+	o, _ = b.Lookup("acme/two")
+	got = b.ok(t, "bash", fmt.Sprintf(`{"repo":"acme/one","command":"cat %s/c.txt; ls -d %s"}`, o.Checkout.Dir(), o.Checkout.Dir()))
+	require.Equal(t, "canary two\nacme/two", got.Text)
+	require.Equal(t, "c.txt", b.ok(t, "bash", `{"repo":"acme/two","command":"ls"}`).Text)
+
+	for args, want := range map[string]string{
+		`{"command":" "}`:                   "command must not be empty.",
+		`{"command":"x\u0000"}`:             "command must not contain NUL.",
+		`{"command":"x","timeout":0}`:       "timeout must be greater than or equal to 1.",
+		`{"command":"x"}`:                   "Several repositories are checked out; say which one in repo: acme/one, acme/two.",
+		`{"command":"x","repo":"acme/nix"}`: "acme/nix is not checked out. Checked out: acme/one, acme/two. Use checkout_repo for another.",
+	} {
+		require.Equal(t, want, b.refused(t, "bash", args))
+	}
+	for _, cmd := range []string{"echo x > a.txt", "rm -rf .", "chmod -R 0 .", "touch new"} {
+		b.call(t, "bash", fmt.Sprintf(`{"repo":"acme/one","command":%q}`, cmd))
+	}
+	o, _ = b.Lookup("acme/one")
+	require.NoError(t, o.Checkout.Verify(t.Context()), "the tree is as it was")
+	entries, err := os.ReadDir(o.Checkout.Dir())
+	require.NoError(t, err)
+	require.Len(t, entries, 2)
+}

@@ -1,0 +1,208 @@
+package codetool_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/librarian-app/librarian/librarian/tool"
+)
+
+const past = `
+-- @commit first --
+-- src/cart.go --
+package cart
+
+func Total() int {
+	return 1
+}
+-- old name.txt --
+one
+two
+three
+four
+-- @tag v1 --
+-- @commit add tax --
+-- src/cart.go --
+package cart
+
+func Total() int {
+	tax := 2
+	return 1 + tax
+}
+-- @commit move it --
+-- old name.txt (delete) --
+-- new name.txt --
+one
+two
+three
+four
+five
+-- logo.png --
+` + "\x89PNG\x00\x00" + `
+-- @branch topic --
+-- @commit on the branch --
+-- topic.txt --
+t
+`
+
+func shas(r tool.Result, path string) map[string]string {
+	out := map[string]string{}
+	for _, e := range r.Evidence {
+		if e.Path == path {
+			out[e.SHA] += fmt.Sprintf("%d-%d ", e.Start, e.End)
+		}
+	}
+	return out
+}
+
+func TestGitLog(t *testing.T) {
+	t.Parallel()
+	b := oneRepo(t, past)
+	first, tax, move := b.sha("first"), b.sha("add tax"), b.sha("move it")
+
+	got := b.ok(t, "git_log", `{}`)
+	require.Equal(t, fmt.Sprintf(`3 commits found (looked at 3 commits, all there are).
+
+%.12s 2023-11-14 Ann Author
+  move it
+  A logo.png, A new name.txt, D old name.txt
+%.12s 2023-11-14 Ann Author
+  add tax
+  M src/cart.go
+%.12s 2023-11-14 Ann Author
+  first
+  A old name.txt, A src/cart.go`, move, tax, first), got.Text)
+	require.Equal(t, "one", got.Subject)
+	require.Equal(t, "3 commits", got.Summary)
+	require.Empty(t, got.Evidence)
+
+	got = b.ok(t, "git_log", `{"added":"tax"}`)
+	require.Contains(t, got.Text, "1 commit found (looked at 3 commits, all there are).\n\n"+tax[:12])
+	require.Equal(t, "-S tax", got.Subject)
+	require.Equal(t, "1 commit", got.Summary)
+	require.Contains(t, b.ok(t, "git_log", `{"touched":"tax :?= [0-9]"}`).Text, tax[:12])
+	require.Contains(t, b.ok(t, "git_log", `{"path":"old name.txt"}`).Text, "2 commits found", "a path that is gone")
+	require.Contains(t, b.ok(t, "git_log", `{"from":"v1"}`).Text, "2 commits found (looked at 2 commits, all there are in that range).")
+	require.Contains(t, b.ok(t, "git_log", `{"to":"topic","limit":1}`).Text, "on the branch")
+	require.Contains(t, b.ok(t, "git_log", `{"author":"nobody"}`).Text, "No commits found (looked at 3 commits, all there are).")
+	require.Contains(t, b.ok(t, "git_log", `{"since":"2030-01-01"}`).Text, "No commits found")
+	got = b.ok(t, "git_log", `{"limit":1}`)
+	require.True(t, strings.HasSuffix(got.Text, "[1 commits limit reached. Use limit=2 for more, or narrow the search.]"), got.Text)
+	got = b.ok(t, "git_log", `{"look_at":1}`)
+	require.Contains(t, got.Text, "1 commit found (looked at 1 commit and stopped there; use look_at=2 to go further back).")
+
+	for args, want := range map[string]string{
+		`{"limit":0}`:                    "limit must be greater than or equal to 1.",
+		`{"look_at":0}`:                  "look_at must be greater than or equal to 1.",
+		`{"since":"yesterday"}`:          "since must be a day as YYYY-MM-DD.",
+		`{"path":"../x"}`:                "path leaves the repository. Give it relative to the repository's root.",
+		`{"to":"--upload-pack=touch x"}`: "",
+		`{"from":"nope"}`:                "",
+		`{"touched":"("}`:                "",
+		`{"added":"x","touched":"y"}`:    "",
+		`{"repo":"acme/none"}`:           "acme/none is not checked out. Checked out: acme/one. Use checkout_repo for another.",
+	} {
+		text := b.refused(t, "git_log", args)
+		if want != "" {
+			require.Equal(t, want, text)
+		}
+	}
+}
+
+func TestGitShowAndDiff(t *testing.T) {
+	t.Parallel()
+	b := oneRepo(t, past)
+	first, tax, move := b.sha("first"), b.sha("add tax"), b.sha("move it")
+
+	got := b.ok(t, "git_show", `{"commit":"`+tax+`"}`)
+	require.Equal(t, "commit "+tax+`
+Ann Author <ann@example.com> on 2023-11-14
+
+    add tax
+
+1 file changed:
+M src/cart.go (+2 −1)
+
+src/cart.go
+@@
+ 1: package cart
+ 2: 
+ 3: func Total() int {
+-4: 	return 1
++4: 	tax := 2
++5: 	return 1 + tax
+ 6: }`, got.Text)
+	require.Equal(t, map[string]string{tax: "1-6 ", first: "4-4 "}, shas(got, "src/cart.go"), "lines that are gone are of the parent")
+	require.Equal(t, tax[:12]+" one", got.Subject)
+	require.Equal(t, "1 file, +2 −1", got.Summary)
+
+	got = b.ok(t, "git_show", `{}`)
+	require.Contains(t, got.Text, "commit "+move)
+	require.Contains(t, got.Text, "R old name.txt → new name.txt (+1 −0)")
+	require.Contains(t, got.Text, "logo.png\nbinary, not shown")
+	require.Equal(t, map[string]string{move: "2-5 "}, shas(got, "new name.txt"))
+	require.Empty(t, shas(got, "old name.txt"))
+	require.Contains(t, b.ok(t, "git_show", `{"commit":"`+first+`","path":"src"}`).Text, "+5: }")
+	require.NotContains(t, b.ok(t, "git_show", `{"commit":"`+first+`","path":"src"}`).Text, "old name.txt")
+
+	got = b.ok(t, "git_diff", `{"from":"v1","path":"src/cart.go","context":1}`)
+	require.Equal(t, fmt.Sprintf("diff %.12s..%.12s\n\n1 file changed:\nM src/cart.go (+2 −1)\n\nsrc/cart.go\n@@ package cart\n 3: func Total() int {\n-4: \treturn 1\n+4: \ttax := 2\n+5: \treturn 1 + tax\n 6: }", first, move), got.Text)
+	require.Equal(t, map[string]string{move: "3-6 ", first: "4-4 "}, shas(got, "src/cart.go"))
+	require.Equal(t, "v1.. one/src/cart.go", got.Subject)
+	got = b.ok(t, "git_diff", `{"from":"main","to":"topic","merge_base":true}`)
+	require.Contains(t, got.Text, "A topic.txt (+1 −0)")
+	require.Contains(t, got.Text, "is where they went apart)")
+	require.Equal(t, "diff "+move[:12]+".."+move[:12]+"\n\nNo changes.", b.ok(t, "git_diff", `{"from":"main"}`).Text)
+
+	for _, args := range []string{`{"from":"nope"}`, `{"from":"-x"}`, `{"from":"a..b"}`, `{"from":"v1","context":0}`, `{"from":"v1","path":"/../../etc"}`, `{}`} {
+		b.refused(t, "git_diff", args)
+	}
+	for _, args := range []string{`{"commit":"0123456789012345678901234567890123456789"}`, `{"commit":"--all"}`, `{"context":0}`} {
+		b.refused(t, "git_show", args)
+	}
+}
+
+func TestGitDiffIsBounded(t *testing.T) {
+	t.Parallel()
+	b := oneRepo(t, "-- @commit a --\n-- a.txt --\nx\n-- @tag a --\n-- @commit b --\n-- a.txt --\n"+strings.Repeat("a line of text that is about sixty characters long, or so it is\n", 3000)+"-- b.txt --\nlast\n")
+	got := b.ok(t, "git_diff", `{"from":"a"}`)
+	require.LessOrEqual(t, len(got.Text), tool.MaxBytes+200)
+	require.True(t, strings.HasSuffix(got.Text, "limit reached. Name a path.]"), got.Text[len(got.Text)-80:])
+	require.Contains(t, got.Text, "A b.txt (+1 −0)", "what was changed is told all the same")
+	last := got.Evidence[len(got.Evidence)-1]
+	require.Contains(t, got.Text, fmt.Sprintf("\n+%d: a line", last.End))
+	require.NotContains(t, got.Text, fmt.Sprintf("\n+%d: a line", last.End+1))
+}
+
+func TestGitBlame(t *testing.T) {
+	t.Parallel()
+	b := oneRepo(t, past)
+	first, tax, move := b.sha("first"), b.sha("add tax"), b.sha("move it")
+	got := b.ok(t, "git_blame", `{"path":"src/cart.go","offset":3,"limit":3}`)
+	require.Equal(t, fmt.Sprintf(`%.8[1]s 3: func Total() int {
+%.8[2]s 4: 	tax := 2
+%.8[2]s 5: 	return 1 + tax
+
+%.8[1]s 2023-11-14 Ann Author: first
+%.8[2]s 2023-11-14 Ann Author: add tax
+
+[1 more lines in file. Use offset=6 to continue.]`, first, tax), got.Text)
+	require.Equal(t, []string{"src/cart.go:3-5"}, b.shown(t, got, move))
+	require.Equal(t, "one/src/cart.go:3-5", got.Subject)
+	require.Equal(t, "2 commits", got.Summary)
+	got = b.ok(t, "git_blame", `{"path":"new name.txt"}`)
+	require.Contains(t, got.Text, first[:8]+" old name.txt 1: one\n", "through the rename")
+	require.Contains(t, got.Text, move[:8]+" 5: five\n")
+	for args, want := range map[string]string{
+		`{"path":"src/cart.go","offset":9}`: "Offset 9 is beyond end of file (6 lines total)",
+		`{"path":"src/cart.go","offset":0}`: "offset must be greater than or equal to 1.",
+		`{"path":"src"}`:                    "src is a folder. Use ls.",
+		`{"path":"logo.png"}`:               "Binary file, 7B; its content is not shown.",
+		`{"path":"nope"}`:                   "acme/one:nope not found at " + move[:7] + " (check the path and ref).",
+	} {
+		require.Equal(t, want, b.refused(t, "git_blame", args))
+	}
+}

@@ -1,0 +1,112 @@
+package codetool
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/librarian-app/librarian/checkout/history"
+	"github.com/librarian-app/librarian/librarian/tool"
+)
+
+// defaultBlame is how many lines git_blame shows.
+const defaultBlame = 200
+
+// BlameArgs are the arguments of git_blame.
+type BlameArgs struct {
+	Repo   string `json:"repo,omitempty" jsonschema:"The checkout, as checkout_repo named it. Default: the only one there is."`
+	Path   string `json:"path" jsonschema:"The file, relative to the repository's root."`
+	Offset *int   `json:"offset,omitempty" jsonschema:"The first line, from 1. Default 1."`
+	Limit  *int   `json:"limit,omitempty" jsonschema:"The number of lines, at most 2000. Default 200."`
+}
+
+// BlameData is what git_blame gives to programs.
+type BlameData struct {
+	Repo    string   `json:"repo"`
+	SHA     string   `json:"sha"`
+	Path    string   `json:"path"`
+	Start   int      `json:"start"`
+	End     int      `json:"end"`
+	Commits []string `json:"commits"` // full ids, newest first
+}
+
+func (s *Session) gitBlame() tool.Tool {
+	return tool.New(tool.Definition[BlameArgs]{
+		Name: "git_blame",
+		Description: "Shows which commit each line of a file comes from, through renames: `id line: text`, and after the lines the commits with day, author " +
+			"and subject. At most 50 KiB. Lines shown here can be cited.",
+		Effect: tool.Read,
+		Verb:   "blame",
+		Subject: func(a BlameArgs) string {
+			return at(s.label(a.Repo), a.Path) + askedLines(a.Offset, a.Limit)
+		},
+		Run:    s.runGitBlame,
+		Refine: atLeast(1, "offset", "limit"),
+	})
+}
+
+func (s *Session) runGitBlame(ctx context.Context, a BlameArgs) (tool.Result, error) {
+	window := tool.Window{Offset: a.Offset, Limit: a.Limit}
+	if err := window.Check(); err != nil {
+		return tool.Errorf("%s", err), nil
+	}
+	t, raw, no, err := s.text(ctx, a.Repo, a.Path)
+	if no != "" || err != nil {
+		return refused(no), err
+	}
+	total := tool.CountLines(raw)
+	first := 1
+	if a.Offset != nil {
+		first = *a.Offset
+	}
+	limit, _ := limitOf(a.Limit, defaultBlame, tool.MaxLines)
+	switch {
+	case total == 0:
+		return tool.Result{Text: "[Empty file.]", Summary: "empty"}, nil
+	case first > total:
+		return tool.Errorf("Offset %d is beyond end of file (%d lines total)", first, total), nil
+	}
+	last := min(total, first+limit-1)
+	found, err := history.Blame(ctx, t.h.Checkout, t.path, first, last)
+	if err != nil {
+		return historyRefusal(ctx, err)
+	}
+	return s.blameResult(t, found, total), nil
+}
+
+// blameResult prints lines first, because they are what was asked for, then their commits.
+func (s *Session) blameResult(t target, found history.BlameResult, total int) tool.Result {
+	out := listing{limit: tool.MaxLines}
+	e := ranges{h: t.h}
+	used := map[int]bool{}
+	data := BlameData{Repo: t.h.key, SHA: t.h.Checkout.SHA(), Path: t.path}
+	for _, l := range found.Lines {
+		from := ""
+		if l.Path != t.path {
+			from = " " + quotePath(l.Path)
+		}
+		if !out.add(fmt.Sprintf("%.8s%s %d: %s", found.Commits[l.Commit].SHA, from, l.Line, tool.OneLine(tool.Clip(l.Text, maxGrepChars)))) {
+			break
+		}
+		used[l.Commit] = true
+		e.add(data.SHA, t.path, l.Line)
+		if data.Start == 0 {
+			data.Start = l.Line
+		}
+		data.End = l.Line
+	}
+	commits := listing{limit: 200}
+	for i, c := range found.Commits {
+		if !used[i] {
+			continue
+		}
+		data.Commits = append(data.Commits, c.SHA)
+		commits.add(fmt.Sprintf("%.8s %s %s: %s", c.SHA, c.Date.Format(time.DateOnly), tool.OneLine(tool.Clip(c.Author, 60)), tool.OneLine(tool.Clip(c.Subject, 150))))
+	}
+	text := out.b.String() + "\n\n" + commits.b.String()
+	if data.End < total {
+		text = tool.Notices(text, fmt.Sprintf("[%d more lines in file. Use offset=%d to continue.]", total-data.End, data.End+1))
+	}
+	return tool.Result{Text: text, Subject: fmt.Sprintf("%s:%d-%d", at(s.label(t.h.key), t.path), data.Start, data.End),
+		Summary: tool.Count(len(data.Commits), "commit", "commits"), Evidence: e.list, Data: tool.JSON(data)}
+}

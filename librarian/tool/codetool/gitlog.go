@@ -1,0 +1,178 @@
+package codetool
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/librarian-app/librarian/checkout/history"
+	"github.com/librarian-app/librarian/librarian/tool"
+)
+
+// Limits of git_log, in commits.
+const (
+	defaultCommits = 20
+	maxCommits     = 200
+	defaultLookAt  = 300
+	maxLookAt      = 20_000
+)
+
+// LogArgs are the arguments of git_log.
+type LogArgs struct {
+	Repo    string `json:"repo,omitempty" jsonschema:"The checkout, as checkout_repo named it. Default: the only one there is."`
+	Path    string `json:"path,omitempty" jsonschema:"Only commits that changed something at or below this path; it need not exist any more. Default all."`
+	From    string `json:"from,omitempty" jsonschema:"Leave out what this ref or commit already has. Default: nothing is left out."`
+	To      string `json:"to,omitempty" jsonschema:"The ref or commit to begin at. Default: the checkout's commit."`
+	Added   string `json:"added,omitempty" jsonschema:"Only commits that add or remove an occurrence of this text (git log -S). Default all."`
+	Touched string `json:"touched,omitempty" jsonschema:"Only commits with an added or removed line that matches this regular expression (git log -G). Default all."`
+	Author  string `json:"author,omitempty" jsonschema:"Only commits whose author's name or mail contains this. Default all."`
+	Since   string `json:"since,omitempty" jsonschema:"Only commits from this day on, as YYYY-MM-DD. Default all."`
+	LookAt  *int   `json:"look_at,omitempty" jsonschema:"How many commits to look at, newest first, at most 20000. Default 300."`
+	Limit   *int   `json:"limit,omitempty" jsonschema:"Commits to show, at most 200. Default 20."`
+}
+
+// LogData is what git_log gives to programs.
+type LogData struct {
+	Repo    string   `json:"repo"`
+	Commits []string `json:"commits"` // full ids, newest first
+	Looked  int      `json:"looked_at"`
+	Stopped bool     `json:"stopped,omitempty"` // there is more history
+	Limited bool     `json:"limited,omitempty"` // there are more matches
+}
+
+func (s *Session) gitLog() tool.Tool {
+	return tool.New(tool.Definition[LogArgs]{
+		Name: "git_log",
+		Description: "Lists commits, newest first, with the paths they changed; by path, range, author, date, or by the text they added or removed. It says " +
+			"how many commits it looked at and whether it stopped early. Commits are not evidence: see git_show.",
+		Effect:  tool.Read,
+		Verb:    "log",
+		Subject: s.logSubject,
+		Run:     s.runGitLog,
+		Refine:  atLeast(1, "look_at", "limit"),
+	})
+}
+
+func (s *Session) logSubject(a LogArgs) string {
+	var parts []string
+	for _, p := range [][2]string{{"-S ", a.Added}, {"-G ", a.Touched}, {"--author ", a.Author}, {"--since ", a.Since}} {
+		if p[1] != "" {
+			parts = append(parts, p[0]+tool.OneLine(tool.Clip(p[1], 60)))
+		}
+	}
+	if a.From != "" || a.To != "" {
+		parts = append(parts, tool.OneLine(tool.Clip(a.From+".."+a.To, 80)))
+	}
+	if a.Path != "" || len(parts) == 0 {
+		parts = append(parts, at(s.label(a.Repo), a.Path))
+	}
+	return strings.Join(parts, " ")
+}
+
+func (s *Session) runGitLog(ctx context.Context, a LogArgs) (tool.Result, error) {
+	limit, no := limitOf(a.Limit, defaultCommits, maxCommits)
+	if no != "" {
+		return refused(no), nil
+	}
+	if a.LookAt != nil && *a.LookAt < 1 {
+		return tool.Errorf("look_at must be greater than or equal to 1."), nil
+	}
+	lookAt, _ := limitOf(a.LookAt, defaultLookAt, maxLookAt)
+	h, paths, no := s.past(a.Repo, a.Path)
+	if no != "" {
+		return refused(no), nil
+	}
+	o := history.LogOptions{From: a.From, To: a.To, Paths: paths, Author: a.Author, Added: a.Added, Touched: a.Touched, LookAt: lookAt, Limit: limit}
+	if a.Since != "" {
+		day, err := time.Parse(time.DateOnly, a.Since)
+		if err != nil {
+			return tool.Errorf("since must be a day as YYYY-MM-DD."), nil
+		}
+		o.Since = day
+	}
+	found, err := history.Log(ctx, h.Checkout, o)
+	if err != nil {
+		return historyRefusal(ctx, err)
+	}
+	data := LogData{Repo: h.key, Commits: []string{}, Looked: found.LookedAt, Stopped: found.Stopped, Limited: found.Limited}
+	out := listing{limit: limit}
+	for _, c := range found.Commits {
+		if !out.add(commitText(c)) {
+			break
+		}
+		data.Commits = append(data.Commits, c.SHA)
+	}
+	looked := fmt.Sprintf("looked at %s", tool.Count(found.LookedAt, "commit", "commits"))
+	if found.Stopped {
+		looked += fmt.Sprintf(" and stopped there; use look_at=%d to go further back", min(2*lookAt, maxLookAt))
+		if lookAt == maxLookAt {
+			looked = strings.TrimSuffix(looked, fmt.Sprintf("; use look_at=%d to go further back", maxLookAt))
+		}
+	} else {
+		looked += ", all there are"
+		if a.From != "" {
+			looked += " in that range"
+		}
+	}
+	text := fmt.Sprintf("%s found (%s).", sentenceCase(tool.Count(len(data.Commits), "commit", "commits")), looked)
+	if out.n > 0 {
+		text += "\n\n" + out.b.String()
+	}
+	switch {
+	case out.cut == "bytes":
+		text = tool.Notices(text, cutNotice("bytes", "", limit, maxCommits, "name a path or look for a text"))
+	case found.Limited:
+		text = tool.Notices(text, cutNotice("lines", "commits", limit, maxCommits, "narrow the search"))
+	}
+	return tool.Result{Text: text, Subject: s.logSubject(a), Summary: tool.Count(len(data.Commits), "commit", "commits"), Data: tool.JSON(data)}, nil
+}
+
+// commitText is a commit in three lines: id, day and author; subject; changed paths.
+func commitText(c history.LogEntry) string {
+	var changed []string
+	for i, ch := range c.Changed {
+		if i == 10 {
+			break
+		}
+		changed = append(changed, string(ch.Status)+" "+quotePath(ch.Path))
+	}
+	text := fmt.Sprintf("%.12s %s %s\n  %s", c.SHA, c.Date.Format(time.DateOnly), tool.OneLine(c.Author), tool.OneLine(tool.Clip(c.Subject, 200)))
+	if len(changed) > 0 {
+		text += "\n  " + strings.Join(changed, ", ")
+	}
+	if more := len(c.Changed) - len(changed) + c.More; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}
+
+func sentenceCase(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
+
+// past resolves the `repo` and `path` parameters of a history tool; a path may be one that is gone by now.
+func (s *Session) past(repo, path string) (h *held, paths []string, refusal string) {
+	h, refusal = s.find(repo)
+	if refusal != "" {
+		return nil, nil, refusal
+	}
+	clean, err := cleanPath(path)
+	if err != nil {
+		return nil, nil, err.Error()
+	}
+	if clean != "" {
+		paths = []string{clean}
+	}
+	return h, paths, ""
+}
+
+// historyRefusal tells the model of a range, a path or a limit that cannot be worked with; a cancelled call and a fault of the
+// machine stay errors.
+func historyRefusal(ctx context.Context, err error) (tool.Result, error) {
+	if ctx.Err() != nil {
+		return tool.Result{}, ctx.Err()
+	}
+	if no, other := pathRefusal(err); other == nil {
+		return refused(no), nil
+	}
+	return refusal(err)
+}
