@@ -62,8 +62,11 @@ func (l Limits) withDefaults() Limits {
 
 // Options is what a run needs.
 type Options struct {
-	Model    model.Model
-	Tools    *tool.Catalog
+	Model model.Model
+	Tools *tool.Catalog
+	// ToolsAt, when set, gives the tools of a step, from 1, instead of Tools: a group that was asked for joins, one that is
+	// not wanted goes. Each change costs the provider's cache, so give the same catalogue for as long as nothing changes.
+	ToolsAt  func(step int) *tool.Catalog
 	System   string
 	History  []model.Message // of the run that is continued; already recorded elsewhere
 	Prompt   model.Message   // the question with its context
@@ -108,11 +111,8 @@ func Run(ctx context.Context, o Options) (Result, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	l := &loop{o: o, seen: map[string]*repeat{}, began: o.Now()}
+	l := &loop{o: o, seen: map[string]*repeat{}, shown: map[string][]string{}, began: o.Now()}
 	l.messages = append(slices.Clone(o.History), o.Prompt)
-	for _, s := range o.Tools.Specs() {
-		l.specs = append(l.specs, model.ToolSpec{Name: s.Name, Description: s.Description, Schema: s.Schema})
-	}
 	end, err := l.run(ctx)
 	l.result.End = end
 	l.result.Took = o.Now().Sub(l.began)
@@ -121,14 +121,16 @@ func Run(ctx context.Context, o Options) (Result, error) {
 
 type loop struct {
 	o         Options
+	tools     *tool.Catalog // of the present step
 	specs     []model.ToolSpec
 	messages  []model.Message
 	began     time.Time
 	reminders int
 	refusing  int // turns taken since only provide_results is let through
 	compacted int
-	mu        sync.Mutex // guards seen, which parallel calls share
+	mu        sync.Mutex // guards seen and shown, which parallel calls share
 	seen      map[string]*repeat
+	shown     map[string][]string // call id → files that its result shows lines of
 	result    Result
 	costKnown bool
 	cost      float64
@@ -148,10 +150,15 @@ func (l *loop) run(ctx context.Context) (End, error) {
 			l.result.Limit = why
 			return EndLimit, nil
 		}
+		l.equip()
 		reply, err := l.turn(timed)
 		if err != nil {
 			if ctx.Err() == nil && errors.Is(context.Cause(timed), errTimeLimit) {
 				continue // exhausted says so
+			}
+			if tooLong(err) && l.result.Calls > 0 { // what was read is worth an answer
+				l.result.Limit = "the model's context window is full"
+				return EndLimit, nil
 			}
 			return "", err
 		}
@@ -186,6 +193,26 @@ func (l *loop) run(ctx context.Context) (End, error) {
 	}
 }
 
+// equip lays out the tools of the step that begins.
+func (l *loop) equip() {
+	tools := l.o.Tools
+	if l.o.ToolsAt != nil {
+		tools = l.o.ToolsAt(l.result.Steps + 1)
+	}
+	if tools == l.tools {
+		return
+	}
+	l.tools, l.specs = tools, nil
+	for _, s := range tools.Specs() {
+		l.specs = append(l.specs, model.ToolSpec{Name: s.Name, Description: s.Description, Schema: s.Schema})
+	}
+}
+
+func tooLong(err error) bool {
+	refused, ok := errors.AsType[*model.Error](err)
+	return ok && refused.Kind == model.ErrTooLong
+}
+
 // turn asks the model for its next message and records it.
 func (l *loop) turn(ctx context.Context) (model.Reply, error) {
 	for {
@@ -195,8 +222,7 @@ func (l *loop) turn(ctx context.Context) (model.Reply, error) {
 		if ctx.Err() != nil {
 			return model.Reply{}, context.Cause(ctx)
 		}
-		var refused *model.Error
-		if errors.As(err, &refused) && refused.Kind == model.ErrTooLong && l.compact() {
+		if tooLong(err) && l.compact() {
 			continue
 		}
 		if err != nil {

@@ -88,7 +88,7 @@ func (l *loop) refuse(ctx context.Context, c model.Part, why string) error {
 // one carries out a single call. A panic or a time-out of the tool is a result that the model can react to; a Go error
 // breaks the run.
 func (l *loop) one(ctx context.Context, c model.Part) (tool.Result, error) {
-	t, ok := l.o.Tools.Get(c.Tool)
+	t, ok := l.tools.Get(c.Tool)
 	if !ok {
 		r := tool.Errorf("There is no tool %q. The tools are: %s.", c.Tool, l.names())
 		return r, l.refuse(ctx, c, r.Text)
@@ -112,6 +112,13 @@ func (l *loop) one(ctx context.Context, c model.Part) (tool.Result, error) {
 	}
 	if r.IsError {
 		end.Summary = firstLine(r.Text)
+	}
+	if len(r.Evidence) > 0 {
+		l.mu.Lock()
+		for _, e := range r.Evidence {
+			l.shown[c.CallID] = append(l.shown[c.CallID], e.Path)
+		}
+		l.mu.Unlock()
 	}
 	for _, e := range r.Evidence {
 		end.Evidence = append(end.Evidence, librarian.Evidence{Repo: librarian.RepoID(e.Repo), Name: e.Name, SHA: e.SHA, Path: e.Path, Start: e.Start, End: e.End})

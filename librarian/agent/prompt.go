@@ -4,10 +4,12 @@ import (
 	"embed"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"text/template"
 
 	"github.com/librarian-app/librarian/librarian/model"
+	"github.com/librarian-app/librarian/librarian/tool"
 )
 
 //go:embed prompt/*.md.tmpl
@@ -26,6 +28,8 @@ type Briefing struct {
 	Owners   []string `json:"owners,omitempty"`
 	Terminal bool     `json:"terminal,omitempty"`
 	Thread   Thread   `json:"-"`
+	Pull     *Pull    `json:"-"` // where the thread is a pull request
+	Review   *Review  `json:"-"` // where the question stands at a line of its diff
 }
 
 // Thread is the discussion around the question, as far as it may be shown.
@@ -43,15 +47,39 @@ type ThreadItem struct {
 	Text   string
 }
 
-// Prompt renders the system prompt and the first message. The system prompt depends on the kind of place alone, so that a
-// provider's cache serves it from run to run. The message carries the briefing as Data for builtin/scout.
-func Prompt(b Briefing) (system string, first model.Message, err error) {
-	t, err := template.New("").Funcs(template.FuncMap{"join": strings.Join}).ParseFS(templates, "prompt/*.md.tmpl")
+// Pull is what a pull request is about.
+type Pull struct {
+	Head    string // branch names, as GitHub shows them
+	Base    string
+	Ref     string // how its code is checked out: refs/pull/N/head
+	SHA     string // the head commit; empty: unknown
+	Files   []string
+	Changed int // files in all
+}
+
+// More is how many changed files are not listed.
+func (p Pull) More() int { return max(p.Changed-len(p.Files), 0) }
+
+// Review is the place in a diff that a review thread hangs on.
+type Review struct {
+	Path string
+	Line int // 0: the whole file, or outdated
+	Hunk string
+}
+
+// Prompt renders the system prompt and the first message for a run with these tools; no other tool is named. The system
+// prompt depends on the kind of place and the tools alone, so that a provider's cache serves it from run to run. The
+// message carries the briefing as Data for builtin/scout.
+func Prompt(b Briefing, tools *tool.Catalog) (system string, first model.Message, err error) {
+	t, err := template.New("").Funcs(template.FuncMap{"join": strings.Join, "have": having(tools)}).ParseFS(templates, "prompt/*.md.tmpl")
 	if err != nil {
 		return "", model.Message{}, fmt.Errorf("agent: prompt: %w", err)
 	}
 	var sys, req strings.Builder
-	if err := t.ExecuteTemplate(&sys, "system.md.tmpl", b); err != nil {
+	if err := t.ExecuteTemplate(&sys, "system.md.tmpl", struct {
+		Terminal     bool
+		Host, Finish string
+	}{b.Terminal, b.Host, "`" + tool.ProvideResults + "`"}); err != nil {
 		return "", model.Message{}, fmt.Errorf("agent: prompt: %w", err)
 	}
 	if err := t.ExecuteTemplate(&req, "request.md.tmpl", b.quotable()); err != nil {
@@ -66,10 +94,30 @@ func Prompt(b Briefing) (system string, first model.Message, err error) {
 	return strings.TrimSpace(sys.String()), first, nil
 }
 
+// having gives a function for the template: those of the named tools that there are, as a list; empty: none.
+func having(tools *tool.Catalog) func(names ...string) string {
+	return func(names ...string) string {
+		var out []string
+		for _, n := range names {
+			if _, ok := tools.Get(n); ok {
+				out = append(out, "`"+n+"`")
+			}
+		}
+		return strings.Join(out, ", ")
+	}
+}
+
+// frame are the tags that the request is framed by.
+var frame = func() *strings.Replacer {
+	var pairs []string
+	for _, tag := range []string{"thread", "comment", "quoted-by-asker", "changed-files", "diff-hunk"} {
+		pairs = append(pairs, "</"+tag, "<\\/"+tag, "<"+tag, "<\\"+tag)
+	}
+	return strings.NewReplacer(pairs...)
+}()
+
 // quotable takes from text of others what would end the frame that it stands in.
 func (b Briefing) quotable() Briefing {
-	frame := strings.NewReplacer("</thread", "<\\/thread", "</comment", "<\\/comment", "</quoted-by-asker", "<\\/quoted-by-asker",
-		"<thread", "<\\thread", "<comment", "<\\comment", "<quoted-by-asker", "<\\quoted-by-asker")
 	b.Quoted = frame.Replace(b.Quoted)
 	b.Thread.Title = frame.Replace(b.Thread.Title)
 	items := make([]ThreadItem, len(b.Thread.Items))
@@ -78,5 +126,18 @@ func (b Briefing) quotable() Briefing {
 		items[i] = it
 	}
 	b.Thread.Items = items
+	if b.Pull != nil {
+		p := *b.Pull
+		p.Head, p.Base, p.Files = frame.Replace(p.Head), frame.Replace(p.Base), slices.Clone(p.Files)
+		for i, f := range p.Files {
+			p.Files[i] = frame.Replace(f)
+		}
+		b.Pull = &p
+	}
+	if b.Review != nil {
+		r := *b.Review
+		r.Path, r.Hunk = frame.Replace(r.Path), frame.Replace(r.Hunk)
+		b.Review = &r
+	}
 	return b
 }

@@ -19,6 +19,8 @@ const (
 	maxThreadItems = 30     // comments in the first context, the newest; the rest is said to be left out
 	maxItemText    = 6_000  // characters of one comment
 	maxBodyText    = 12_000 // of the body
+	maxHunk        = 8_000  // characters of a diff hunk
+	maxFiles       = 60     // changed files that are listed
 	maxNamed       = 8      // repositories named in a question that are looked up
 )
 
@@ -38,7 +40,35 @@ func (r *Runner) briefing(ctx context.Context, run librarian.Run, adm admission,
 	b.Kind = strings.ReplaceAll(string(q.Place.Kind), "_", " ")
 	b.Number = q.Place.Number
 	b.Thread = r.threadFor(ctx, q, adm)
+	b.Pull, b.Review = pullFor(q.Place, adm), reviewFor(q.Place)
 	return b
+}
+
+// pullFor says what a pull request is about; its code is read by the base repository's own ref of it, which is there also
+// when the fork is gone.
+func pullFor(place librarian.Place, adm admission) *agent.Pull {
+	p := adm.thread.Pull
+	if p == nil {
+		return nil
+	}
+	out := &agent.Pull{
+		Head: oneLine(quote(p.HeadRef, 100), 100), Base: oneLine(quote(p.BaseRef, 100), 100),
+		Ref: fmt.Sprintf("refs/pull/%d/head", place.Number), SHA: p.HeadSHA, Changed: max(p.Changed, len(p.Files)),
+	}
+	if place.SHA != "" {
+		out.SHA = place.SHA
+	}
+	for _, f := range p.Files[:min(len(p.Files), maxFiles)] {
+		out.Files = append(out.Files, oneLine(quote(f, 300), 300))
+	}
+	return out
+}
+
+func reviewFor(place librarian.Place) *agent.Review {
+	if place.Path == "" {
+		return nil
+	}
+	return &agent.Review{Path: oneLine(quote(place.Path, 300), 300), Line: place.Line, Hunk: quote(place.Hunk, maxHunk)}
 }
 
 // scope is where to start looking: what the request says, else what the question names and this run may read, else the

@@ -40,7 +40,7 @@ func (r *Runner) research(ctx context.Context, run librarian.Run, adm admission)
 	if err != nil {
 		return out, err
 	}
-	system, prompt, err := agent.Prompt(r.briefing(ctx, run, adm, gate))
+	system, prompt, err := agent.Prompt(r.briefing(ctx, run, adm, gate), tools)
 	if err != nil {
 		return out, err
 	}
