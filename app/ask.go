@@ -157,7 +157,8 @@ func (nowhere) React(context.Context, librarian.Place, librarian.Reaction) error
 func (nowhere) Say(context.Context, librarian.Place, librarian.Post) (librarian.PostedData, error) {
 	return librarian.PostedData{}, nil
 }
-func (nowhere) Remove(context.Context, librarian.Place, int64) error { return nil }
+func (nowhere) Exists(context.Context, librarian.Place, int64) (bool, error) { return true, nil }
+func (nowhere) Remove(context.Context, librarian.Place, int64) error         { return nil }
 
 // localRepos are git repositories on this machine that the terminal was pointed at. They are served to git by a simulated
 // GitHub on a loopback port of its own, so that they take the very path that others take.

@@ -121,7 +121,7 @@ func (s *Server) serve(ctx context.Context, ln net.Listener, runs *store.Store, 
 	}
 	defer func() { err = errors.Join(err, checkouts.Close()) }()
 
-	runner := s.runner(github, me, checkouts, runs)
+	runner := s.runner(github, me, checkouts, runs, jobs)
 	hook, err := handlers.NewWebhook(handlers.Options{
 		Secret: string(s.secrets.WebhookSecret), AppID: me.ID, BotID: me.BotID, Names: names(me.Slug, s.cfg.GitHub.Alias), Host: github.Host(),
 		AllowBots: s.cfg.Ask.Bots, Enqueuer: enqueuer{jobs}, Installations: installations{s.log}, Log: s.log.With("part", "webhook"), Now: s.now,
@@ -208,7 +208,7 @@ func (s *Server) hub() (*hub.Hub, error) {
 	return h, nil
 }
 
-func (s *Server) runner(h *hub.Hub, me hub.App, checkouts *checkout.Store, runs *store.Store) *run.Runner {
+func (s *Server) runner(h *hub.Hub, me hub.App, checkouts *checkout.Store, runs *store.Store, jobs *queue.Queue) *run.Runner {
 	poster := comment.New(comment.Options{
 		AppID: me.ID, Now: s.now, Log: s.log.With("part", "comment"),
 		Client: func(ctx context.Context, place librarian.Place) (*github.Client, librarian.RepoName, error) {
@@ -221,7 +221,11 @@ func (s *Server) runner(h *hub.Hub, me hub.App, checkouts *checkout.Store, runs 
 	})
 	index := codesearch.NewCache(filepath.Join(s.cfg.Server.Data, "indexes"), codesearch.CacheOptions{})
 	return run.New(run.Options{
-		Log: runs, Progression: progression{runs}, Facts: h, Threads: h, Poster: poster, Tokens: tokens{h}, Checkouts: checkouts,
+		Log: runs, Progression: progression{runs}, Runs: threadRuns{runs}, Facts: h,
+		Enqueue: func(ctx context.Context, by librarian.RunID, r librarian.Request) error {
+			return enqueuer{jobs}.Enqueue(ctx, librarian.Delivery{ID: "run " + string(by), Event: "run"}, r)
+		},
+		Threads: h, Poster: poster, Tokens: tokens{h}, Checkouts: checkouts,
 		Toolbox: (&workshop{index: index, hub: h, tools: s.cfg.Tools, now: s.now}).kit, Models: s.models,
 		Limits: s.cfg.limits(), Ask: s.cfg.askRule(), Slug: me.Slug, AppID: me.ID, Host: h.Host(), GitHosts: s.cfg.Checkout.Hosts,
 		Progress: s.cfg.Limits.Progress, Secrets: secretsOf(h, s.secrets.WebhookSecret), Version: Version(), Now: s.now,

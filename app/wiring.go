@@ -37,6 +37,17 @@ func (p progression) Advance(ctx context.Context, id librarian.RunID, to librari
 	return err
 }
 
+// threadRuns finds the runs of a thread for commands.
+type threadRuns struct{ *store.Store }
+
+func (t threadRuns) InThread(ctx context.Context, place librarian.Place, trigger bool) ([]librarian.Run, error) {
+	f := store.Filter{Repo: place.Repo, Number: place.Number, Limit: 100}
+	if trigger {
+		f.Trigger, f.TriggerID = place.Trigger, place.TriggerID
+	}
+	return t.Find(ctx, f)
+}
+
 // tokens hands git the credentials of one repository, minted when a command needs them.
 type tokens struct{ hub *hub.Hub }
 

@@ -88,6 +88,9 @@ const (
 	KindCommand  RequestKind = "command"
 )
 
+// CommandWithdraw is the command that the deletion of a question stands for. Nobody can say it.
+const CommandWithdraw = "withdraw"
+
 // Limits of a request.
 const (
 	MaxQuestion = 16_000 // characters of a question that reach the agent; the rest is cut with a note

@@ -10,6 +10,8 @@ import (
 	"github.com/librarian-app/librarian/librarian/model"
 )
 
+const stopped = "Stopped on request."
+
 const interrupted = "This run was interrupted twice by a restart of the server and was given up. Ask again, or reply with `retry`."
 
 // hinted is an error that knows what to try next, as checkout's do.

@@ -11,7 +11,7 @@ import (
 
 // startProgress shows, for a run that takes long, how far it has come: one comment, first after Options.Progress, then
 // edited at twice that, then each minute. The returned func ends it and waits. What goes wrong here is logged and costs the run nothing.
-func (r *Runner) startProgress(ctx context.Context, run librarian.Run, view *trace) (stop func()) {
+func (r *Runner) startProgress(ctx context.Context, run librarian.Run, view *trace, o librarian.Outcome, withdraw context.CancelCauseFunc) (stop func()) {
 	if run.Request.Place.Kind == librarian.PlaceTerminal || r.o.Progress < 0 {
 		return func() {}
 	}
@@ -30,7 +30,13 @@ func (r *Runner) startProgress(ctx context.Context, run librarian.Run, view *tra
 				return
 			case <-time.After(wait):
 			}
-			known = r.showProgress(ctx, run, view, known)
+			if known != 0 {
+				if there, err := r.o.Poster.Exists(ctx, run.Request.Place, known); err == nil && !there { // T10
+					withdraw(errWithdrawn)
+					return
+				}
+			}
+			known = r.showProgress(ctx, run, view, o, known)
 		}
 	}()
 	return func() { cancel(); <-done }
@@ -49,9 +55,9 @@ func (r *Runner) knownProgress(ctx context.Context, run librarian.Run) int64 {
 	return h.comment(librarian.RoleProgress, 1)
 }
 
-func (r *Runner) showProgress(ctx context.Context, run librarian.Run, view *trace, known int64) int64 {
+func (r *Runner) showProgress(ctx context.Context, run librarian.Run, view *trace, o librarian.Outcome, known int64) int64 {
 	ended, running := view.calls()
-	p := report.Progress{Question: run.Request.Question, Calls: ended, Took: r.o.Now().Sub(run.CreatedAt)}
+	p := report.Progress{Question: run.Request.Question, Calls: ended, Took: r.o.Now().Sub(run.CreatedAt), Model: o.Model, Thinking: o.Thinking}
 	var now []string
 	for _, s := range running {
 		now = append(now, s.Verb+" "+s.Subject)

@@ -79,6 +79,14 @@ func (r *Runner) post(ctx context.Context, run librarian.Run, h history) error {
 		}
 		return r.o.Poster.React(ctx, place, librarian.ReactionConfused)
 	}
+	if o.Silent {
+		return r.clear(ctx, run, h)
+	}
+	if there, err := r.o.Threads.TriggerExists(ctx, place); err != nil {
+		return err
+	} else if !there { // T10: the question was deleted while the run worked
+		return r.unpost(ctx, run)
+	}
 	own, refused, err := r.mayAsk(ctx, run.Request)
 	if err != nil {
 		return err
@@ -146,7 +154,7 @@ func bodies(c report.Comment, o librarian.Outcome, calls []librarian.ToolEndData
 }
 
 func (r *Runner) comment(run librarian.Run) report.Comment {
-	return report.Comment{Run: run.ID, Bot: r.o.Slug, Asker: run.Request.Principal.Login, Secrets: r.secrets()}
+	return report.Comment{Run: run.ID, Bot: r.o.Slug, Asker: run.Request.Principal.Login, Secrets: r.secrets(), Commands: offered}
 }
 
 func (r *Runner) secrets() []string {

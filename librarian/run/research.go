@@ -24,7 +24,7 @@ type Kit struct {
 type Toolbox func(*Gate) Kit
 
 // research runs the agent and turns its end into an outcome.
-func (r *Runner) research(ctx context.Context, run librarian.Run, adm admission) (librarian.Outcome, error) {
+func (r *Runner) research(ctx context.Context, run librarian.Run, adm admission, stop context.CancelCauseFunc) (librarian.Outcome, error) {
 	out := librarian.Outcome{Model: adm.model.Name(), Thinking: string(adm.level)}
 	gate := r.gate(run, adm.repo)
 	gate.Past = adm.past
@@ -45,7 +45,7 @@ func (r *Runner) research(ctx context.Context, run librarian.Run, adm admission)
 		return out, err
 	}
 	view := &trace{}
-	progress := r.startProgress(ctx, run, view)
+	progress := r.startProgress(ctx, run, view, out, stop)
 	defer progress()
 
 	res, err := agent.Run(ctx, agent.Options{

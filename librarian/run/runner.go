@@ -46,6 +46,8 @@ type Facts interface {
 // Threads reads the discussion around a question.
 type Threads interface {
 	Thread(ctx context.Context, place librarian.Place) (librarian.Thread, error)
+	// TriggerExists is false only if what asked is known to be deleted.
+	TriggerExists(ctx context.Context, place librarian.Place) (bool, error)
 }
 
 // Poster writes to the place a question came from. Say finds its own comment again and edits it, so that it can be called
@@ -55,6 +57,8 @@ type Poster interface {
 	React(ctx context.Context, place librarian.Place, r librarian.Reaction) error
 	Say(ctx context.Context, place librarian.Place, p librarian.Post) (librarian.PostedData, error)
 	Remove(ctx context.Context, place librarian.Place, comment int64) error
+	// Exists is false only if a comment of ours is known to be deleted.
+	Exists(ctx context.Context, place librarian.Place, comment int64) (bool, error)
 }
 
 // Models finds the model for a request by name; empty: the configured one. private says that the run may read what is not
@@ -65,6 +69,8 @@ type Models func(name string, private bool) (model.Model, model.Level, error)
 type Options struct {
 	Log         Log
 	Progression Progression
+	Runs        Runs
+	Enqueue     Enqueue
 	Facts       Facts // nil on the terminal without a GitHub to ask
 	Threads     Threads
 	Poster      Poster
@@ -104,7 +110,9 @@ func New(o Options) *Runner {
 var (
 	// ErrStopped is a person's doing.
 	ErrStopped = errors.New("run: stopped by a person")
-	errLog     = errors.New("run: the log could not be written")
+	// errWithdrawn is a person who deleted our progress comment: nothing more is to be posted.
+	errWithdrawn = errors.New("run: the progress comment was deleted")
+	errLog       = errors.New("run: the log could not be written")
 )
 
 // cancelPoll is how often a working run looks whether it was asked to stop.
@@ -121,15 +129,20 @@ func (r *Runner) Run(ctx context.Context, id librarian.RunID) error {
 	if run.State != librarian.StateQueued && run.State != librarian.StateRunning {
 		return nil
 	}
+	if run.CancelRequested { // before it was begun
+		return r.conclude(ctx, id, librarian.Outcome{Kind: librarian.OutcomeCancelled, Message: stopped})
+	}
 	began := r.o.Now()
 	work, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	go r.watchForStop(work, id, stop)
 
-	outcome, err := r.work(work, run)
+	outcome, err := r.work(work, run, stop)
 	switch {
 	case errors.Is(context.Cause(work), ErrStopped):
-		outcome.Kind, outcome.Message = librarian.OutcomeCancelled, "Stopped on request."
+		outcome.Kind, outcome.Message = librarian.OutcomeCancelled, stopped
+	case errors.Is(context.Cause(work), errWithdrawn):
+		outcome.Kind, outcome.Message, outcome.Silent = librarian.OutcomeCancelled, stopped, true
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case errors.Is(err, errLog) || retryable(err):
@@ -155,7 +168,7 @@ func (r *Runner) conclude(ctx context.Context, id librarian.RunID, o librarian.O
 
 // work admits, acknowledges and researches. The outcome is filled as far as it came, also beside an error. An attempt
 // counts from where it costs something: while GitHub cannot be asked, none is spent.
-func (r *Runner) work(ctx context.Context, run librarian.Run) (librarian.Outcome, error) {
+func (r *Runner) work(ctx context.Context, run librarian.Run, stop context.CancelCauseFunc) (librarian.Outcome, error) {
 	adm, refused, err := r.admit(ctx, run)
 	if err != nil {
 		return librarian.Outcome{}, err
@@ -177,7 +190,7 @@ func (r *Runner) work(ctx context.Context, run librarian.Run) (librarian.Outcome
 	if err := r.o.Poster.React(ctx, run.Request.Place, librarian.ReactionEyes); err != nil { // a missing sign must not cost the answer
 		r.o.Logger.WarnContext(ctx, "could not acknowledge", "run", run.ID, "error", err)
 	}
-	return r.research(ctx, run, adm)
+	return r.research(ctx, run, adm, stop)
 }
 
 // record appends to the run's log and tells the watcher.

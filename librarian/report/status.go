@@ -1,0 +1,42 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/librarian-app/librarian/librarian"
+)
+
+// StatusLine is one run of a thread.
+type StatusLine struct {
+	Run      librarian.RunID
+	State    librarian.State
+	Asker    string
+	Question string
+	Since    time.Duration // of one that is not over: since it was asked
+	Calls    []librarian.ToolEndData
+}
+
+// Status makes the comment that lists a thread's runs, the newest first.
+func (c Comment) Status(lines []StatusLine) string {
+	if len(lines) == 0 {
+		return c.single("Nothing was asked in this thread so far.")
+	}
+	var out []string
+	for _, l := range lines {
+		s := fmt.Sprintf("- %s: %s, asked by %s", c.code(clip(firstLine(l.Question), 100)), l.State, c.code(l.Asker))
+		if l.Since > 0 {
+			s += ", " + Took(l.Since) + " ago"
+		}
+		if n := len(l.Calls); n > 0 {
+			s += ", " + plural(n, "tool call", "tool calls")
+			if l.Since > 0 {
+				last := l.Calls[n-1]
+				s += ", the last " + c.code(clip(oneLine(last.Verb+" "+last.Subject), 80))
+			}
+		}
+		out = append(out, s+" (run <code>"+string(l.Run)+"</code>)")
+	}
+	return c.single(strings.Join(out, "\n"))
+}

@@ -1,0 +1,126 @@
+package run
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/librarian-app/librarian/librarian"
+	"github.com/librarian-app/librarian/librarian/report"
+	"github.com/librarian-app/librarian/librarian/tool"
+)
+
+// lookUp calls one tool by hand, behind the same gate as a run's tools, and shows its result.
+func (r *Runner) lookUp(ctx context.Context, run librarian.Run, own librarian.Repo) ([]string, error) {
+	c := r.comment(run)
+	repo, name, args, ok := lookUpCall(run.Request.Command, run.Request.Question)
+	if !ok {
+		return []string{c.Notice(fmt.Sprintf("I do not know how to read `%s`.", commandLine(run.Request)))}, nil
+	}
+	gate := r.gate(run, own)
+	kit := r.o.Toolbox(gate)
+	defer kit.Close()
+	tools, err := tool.NewCatalog(kit.Tools...)
+	if err != nil {
+		return nil, err
+	}
+	out := report.Lookup{Call: commandLine(run.Request)}
+	if repo != "" {
+		res, err := callByName(ctx, tools, "checkout_repo", map[string]any{"repo": repo})
+		if err != nil {
+			return nil, r.lookUpError(ctx, err)
+		}
+		if res.IsError {
+			out.Text, out.Failed = res.Text, true
+			return c.Lookup(out), nil
+		}
+	}
+	res, err := callByName(ctx, tools, name, args)
+	if err != nil {
+		return nil, r.lookUpError(ctx, err)
+	}
+	out.Text, out.Failed = res.Text, res.IsError
+	out.Locations = places(res.Evidence, kit.Sources)
+	return c.Lookup(out), nil
+}
+
+// lookUpError keeps a look-up from being tried forever: only a stop of the process is worth another try.
+func (r *Runner) lookUpError(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return err
+}
+
+// callByName calls a tool of the catalogue; one that is not there is a result that says so.
+func callByName(ctx context.Context, tools *tool.Catalog, name string, args map[string]any) (tool.Result, error) {
+	t, ok := tools.Get(name)
+	if !ok {
+		return tool.Errorf("%s is not available here.", name), nil
+	}
+	raw, err := json.Marshal(args)
+	if err != nil {
+		return tool.Result{}, fmt.Errorf("run: look up: %w", err)
+	}
+	return t.Call(ctx, raw)
+}
+
+// places turns evidence into locations that can be linked.
+func places(evidence []tool.Evidence, sources report.Sources) []librarian.Location {
+	var out []librarian.Location
+	all := sources.Sources()
+	for _, e := range evidence {
+		for _, s := range all {
+			if string(s.Repo.ID) == e.Repo && s.SHA == e.SHA {
+				out = append(out, librarian.Location{
+					Repo: s.Repo.ID, Name: s.Repo.FullName(), SHA: e.SHA, Path: e.Path, Start: e.Start, End: e.End, Web: s.Repo.WebURL, Private: s.Repo.Private(),
+				})
+				break
+			}
+		}
+	}
+	return out
+}
+
+// lookUpCall reads a look-up: the repository to open first, the tool and its arguments. The handlers have seen to its form.
+func lookUpCall(command, rest string) (repo, name string, args map[string]any, ok bool) {
+	rest = strings.TrimSpace(rest)
+	first, more, _ := strings.Cut(rest, " ")
+	more = strings.TrimSpace(more)
+	switch command {
+	case "read":
+		target, lines, hasLines := strings.Cut(rest, "#")
+		parts := strings.SplitN(target, "/", 3)
+		if len(parts) != 3 {
+			return "", "", nil, false
+		}
+		repo = parts[0] + "/" + parts[1]
+		args = map[string]any{"repo": repo, "path": parts[2]}
+		if hasLines {
+			from, to, ranged := strings.Cut(lines, "-")
+			start, err := strconv.Atoi(strings.TrimPrefix(from, "L"))
+			if err != nil {
+				return "", "", nil, false
+			}
+			end := start
+			if ranged {
+				if end, err = strconv.Atoi(strings.TrimPrefix(to, "L")); err != nil || end < start {
+					return "", "", nil, false
+				}
+			}
+			args["offset"], args["limit"] = start, end-start+1
+		}
+		return repo, "read", args, true
+	case "grep":
+		return first, "grep", map[string]any{"repo": first, "pattern": more}, more != ""
+	case "find_code":
+		return first, "find_code", map[string]any{"repo": first, "question": more}, more != ""
+	case "search_repos":
+		return "", command, map[string]any{"query": rest}, rest != ""
+	case "search_code", "search_github_code":
+		return "", command, map[string]any{"pattern": rest}, rest != ""
+	}
+	return "", "", nil, false
+}
