@@ -64,10 +64,10 @@ type Weights struct {
 // DefaultWeights is the ranking in use.
 func DefaultWeights() Weights {
 	w := BaseWeights()
-	w.K1, w.BBody, w.BDoc, w.Name = 1.4, .5, .33, 3.5
+	w.K1, w.BBody, w.BDoc, w.Name, w.Doc = 1.4, .5, .33, 3.5, 1.3
 	w.Synonym, w.Terse, w.SynonymAlone = .8, .4, .65
-	w.Also, w.Weak, w.PhraseWord = .8, .7, .8
-	w.FileK1, w.Coherence = 8, .4
+	w.Also, w.Weak, w.PhraseWord = .8, .7, 1
+	w.FileK1, w.Coherence = 10, .4
 	w.PathStem, w.PathDir, w.PathCover = .9, .3, .9
 	w.Lend, w.Lenders = .4, 20
 	w.NameCover, w.NameCoverPower, w.Compound = 0, 3, .9
@@ -77,7 +77,7 @@ func DefaultWeights() Weights {
 	w.Plain, w.Type, w.Small, w.Constructor = 1, 1, 1, .75
 	w.Saturation = .55
 	w.LocalPlain, w.LocalType, w.LocalSmall, w.LocalConstructor = .8, .5, 1, .8
-	w.JoinShare, w.JoinLines = .6, 60
+	w.JoinShare, w.JoinLines = .5, 60
 	return w
 }
 
