@@ -1,0 +1,170 @@
+package codesearch
+
+import (
+	"bytes"
+	"path"
+	"strings"
+)
+
+// boostExact finds what the question names exactly.
+func (r *ranking) boostExact() {
+	for _, id := range r.asked.idents {
+		r.boostSymbol(id)
+	}
+	if r.w.Phrase > 0 {
+		for _, p := range r.asked.phrases {
+			r.boostPhrase(p)
+		}
+	}
+	if r.w.PathNamed > 0 {
+		for _, p := range r.asked.paths {
+			r.boostPath(p)
+		}
+	}
+}
+
+func (r *ranking) boostSymbol(ident string) {
+	w := r.w.Defines
+	if r.asked.alone {
+		w = r.w.DefinesAlone
+	}
+	if w == 0 {
+		return
+	}
+	name := ident
+	qualifier := ""
+	if i := strings.LastIndexAny(ident, ".:#>"); i >= 0 && i+1 < len(ident) {
+		name, qualifier = ident[i+1:], strings.Trim(ident[:i], ".:#->")
+		if j := strings.LastIndexAny(qualifier, ".:#>"); j >= 0 {
+			qualifier = qualifier[j+1:]
+		}
+	}
+	found := r.ix.symbols[symbolKey(name)]
+	if len(found) > 200 {
+		w *= .3 // every type has one
+	}
+	for _, c := range found {
+		ch := &r.ix.chunks[c]
+		f := &r.ix.files[ch.file]
+		x := w
+		if ch.name != name && !strings.HasSuffix(ch.name, name) {
+			x *= .8 // another case
+		}
+		if qualifier != "" && !strings.EqualFold(ch.parent, qualifier) {
+			x *= .7
+		}
+		base := path.Base(f.path)
+		if i := strings.LastIndexByte(base, '.'); i > 0 {
+			base = base[:i]
+		}
+		if strings.EqualFold(strings.ReplaceAll(base, "_", ""), strings.ReplaceAll(name, "_", "")) {
+			x *= r.w.DefinesStem
+		}
+		if f.kind != kindSource && f.kind != kindTypes && !(r.asked.tests && f.kind == kindTest) {
+			x *= r.w.DefinesAside
+		}
+		r.boost(c, x, "defines "+ch.name)
+	}
+}
+
+func (r *ranking) boost(c uint32, x float64, why string) {
+	if r.score[c] == 0 && r.exact[c] == 0 {
+		r.touched = append(r.touched, c)
+		r.score[c] = 1e-6
+	}
+	r.exact[c] += float32(x)
+	r.reasons[c] = append(r.reasons[c], why)
+}
+
+// boostPhrase looks for quoted text where all its words are.
+func (r *ranking) boostPhrase(phrase string) {
+	var rarest []uint32
+	tm := newTermer(r.ix.dict)
+	missing := false
+	for _, m := range wordText.FindAllString(phrase, 30) {
+		for _, p := range splitWord(m) {
+			st := stem(p)
+			if st == "" || codeNoise[st] {
+				continue
+			}
+			id, ok := r.ix.dict.lookup(st)
+			if !ok {
+				missing = true
+				continue
+			}
+			chunks, _ := r.ix.postings(id)
+			if rarest == nil || len(chunks) < len(rarest) {
+				rarest = chunks
+			}
+		}
+	}
+	_ = tm
+	if rarest == nil || missing || r.ix.source == nil {
+		return
+	}
+	// The best-scored of the chunks with the rarest word are read.
+	cands := make([]hit, 0, len(rarest))
+	for _, c := range rarest {
+		cands = append(cands, hit{c, r.total(c)})
+	}
+	cands = topHits(cands, 80)
+	texts := map[uint32][]byte{}
+	found := 0
+	for _, h := range cands {
+		ch := &r.ix.chunks[h.chunk]
+		text, ok := texts[ch.file]
+		if !ok {
+			f := r.ix.files[ch.file]
+			text, _ = r.ix.source.Read(r.ctx, File{Path: f.path, Hash: f.hash}, MaxFile)
+			text = bytes.ToLower(text)
+			texts[ch.file] = text
+		}
+		if bytes.Contains(linesOf(text, int(ch.start), int(ch.end)), []byte(phrase)) {
+			x := r.w.Phrase
+			if r.ix.files[ch.file].kind != kindSource {
+				x *= r.w.DefinesAside
+			}
+			r.boost(h.chunk, x, "contains “"+phrase+"”")
+			if found++; found >= 20 {
+				return
+			}
+		}
+	}
+}
+
+func linesOf(text []byte, from, to int) []byte {
+	start, line := 0, 1
+	for line < from {
+		n := bytes.IndexByte(text[start:], '\n')
+		if n < 0 {
+			return nil
+		}
+		start += n + 1
+		line++
+	}
+	end := start
+	for line <= to {
+		n := bytes.IndexByte(text[end:], '\n')
+		if n < 0 {
+			return text[start:]
+		}
+		end += n + 1
+		line++
+	}
+	return text[start:end]
+}
+
+func (r *ranking) boostPath(p string) {
+	for i := range r.ix.files {
+		f := &r.ix.files[i]
+		low := strings.ToLower(f.path)
+		if low != p && !strings.HasSuffix(low, "/"+p) && !strings.HasPrefix(low, p+"/") {
+			continue
+		}
+		for c := f.first; c < f.next; c++ {
+			if r.score[c] > 0 || low == p || strings.HasSuffix(low, "/"+p) {
+				r.boost(c, r.w.PathNamed, "in "+p)
+			}
+		}
+	}
+}

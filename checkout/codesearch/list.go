@@ -1,0 +1,176 @@
+package codesearch
+
+import (
+	"slices"
+	"sort"
+	"strings"
+)
+
+// list turns the order into candidates. Files share the list: each further result of a file counts less. Which of its chunks a file
+// shows first is a second question (see local), so that a file found by a class's comment still answers with the function that
+// does the work.
+func (r *ranking) list(limit int) []Candidate {
+	slots := slices.Clone(r.order) // what a file's next result is worth
+	queue := r.localOrder()        // what it will be
+	shown := map[uint32]int{}      // results of a file so far
+	taken := map[uint32][]span{}   // their lines
+	var out []Candidate
+	for len(out) < limit && len(slots) > 0 {
+		best, bi := -1.0, -1
+		for i, h := range slots {
+			s := h.score
+			for range shown[r.ix.chunks[h.chunk].file] {
+				s *= r.w.Saturation
+			}
+			if s > best {
+				best, bi = s, i
+			}
+		}
+		file := r.ix.chunks[slots[bi].chunk].file
+		slots = slices.Delete(slots, bi, bi+1)
+		h, ok := r.next(queue, file, taken)
+		if !ok {
+			continue
+		}
+		shown[file]++
+		out = append(out, r.joined(h, queue[file], taken))
+	}
+	return out
+}
+
+// localOrder sorts each file's chunks by how well they answer within the file.
+func (r *ranking) localOrder() map[uint32][]hit {
+	queue := map[uint32][]hit{}
+	for _, h := range r.order {
+		f := r.ix.chunks[h.chunk].file
+		queue[f] = append(queue[f], hit{h.chunk, r.local(h)})
+	}
+	for _, l := range queue {
+		sort.SliceStable(l, func(i, j int) bool { return l[i].score > l[j].score })
+	}
+	return queue
+}
+
+// local is a chunk's worth among the chunks of its file.
+func (r *ranking) local(h hit) float64 {
+	if r.asked.alone {
+		return h.score
+	}
+	ch := &r.ix.chunks[h.chunk]
+	k := 1.0
+	_, shape, _, constructor := ch.class.parts()
+	switch shape {
+	case shapePlain:
+		k = r.w.LocalPlain
+	case shapeType:
+		k = r.w.LocalType
+	case shapeSmall:
+		k = r.w.LocalSmall
+	}
+	if constructor {
+		k *= r.w.LocalConstructor
+	}
+	return h.score * k
+}
+
+// next takes a file's best chunk that is not yet shown.
+func (r *ranking) next(queue map[uint32][]hit, file uint32, taken map[uint32][]span) (hit, bool) {
+	l := queue[file]
+	for len(l) > 0 {
+		h := l[0]
+		l = l[1:]
+		queue[file] = l
+		ch := &r.ix.chunks[h.chunk]
+		if !overlaps(taken[file], int(ch.start), int(ch.end)) {
+			return h, true
+		}
+	}
+	return hit{}, false
+}
+
+// joined makes a candidate of a chunk and of its neighbours that are nearly as good, as long as the whole stays short.
+func (r *ranking) joined(h hit, rest []hit, taken map[uint32][]span) Candidate {
+	c := r.candidate(h)
+	file := r.ix.chunks[h.chunk].file
+	for again := true; again && r.w.JoinLines > 0; {
+		again = false
+		for _, o := range rest {
+			ch := &r.ix.chunks[o.chunk]
+			from, to := int(ch.start), int(ch.end)
+			if o.score < r.w.JoinShare*h.score || from >= c.Start && to <= c.End {
+				continue
+			}
+			gap := max(from-c.End, c.Start-to)
+			lo, hi := min(from, c.Start), max(to, c.End)
+			if gap > joinGap || hi-lo+1 > r.w.JoinLines || overlaps(taken[file], lo, hi) {
+				continue
+			}
+			c.Start, c.End = lo, hi
+			if ch.name != "" && ch.name != c.Symbol {
+				c.Why = append(c.Why, "beside "+ch.name)
+			}
+			again = true
+		}
+	}
+	taken[file] = append(taken[file], span{c.Start, c.End})
+	return c
+}
+
+// joinGap is how many lines may lie between two chunks that are shown as one: a comment, a blank line, an annotation.
+const joinGap = 12
+
+func overlaps(spans []span, from, to int) bool {
+	for _, s := range spans {
+		if from <= s.to && to >= s.from {
+			return true
+		}
+	}
+	return false
+}
+
+func (r *ranking) candidate(h hit) Candidate {
+	ch := &r.ix.chunks[h.chunk]
+	f := &r.ix.files[ch.file]
+	return Candidate{Path: f.path, Start: int(ch.start), End: int(ch.end), Symbol: ch.name, Parent: ch.parent, Kind: chunkKinds[ch.kind], Language: f.language,
+		Score: r.meaning(h), Why: r.why(h.chunk)}
+}
+
+// why names the reasons, the strongest first.
+func (r *ranking) why(c uint32) []string {
+	out := slices.Clone(r.reasons[c])
+	type reason struct {
+		word  string
+		score float64
+	}
+	var name, body []reason
+	for _, t := range r.asked.terms {
+		if t.word == "" {
+			continue
+		}
+		chunks, tfs := r.ix.postings(t.id)
+		i, ok := slices.BinarySearch(chunks, c)
+		if !ok {
+			continue
+		}
+		rs := reason{t.word, r.ix.idf(len(chunks))}
+		if n := tfs[i]; n.name() > 0 {
+			name = append(name, rs)
+		} else {
+			body = append(body, rs)
+		}
+	}
+	for _, l := range []struct {
+		label string
+		list  []reason
+	}{{"name has ", name}, {"mentions ", body}} {
+		sort.SliceStable(l.list, func(i, j int) bool { return l.list[i].score > l.list[j].score })
+		var words []string
+		for _, x := range l.list[:min(len(l.list), 5)] {
+			words = append(words, x.word)
+		}
+		if len(words) > 0 {
+			out = append(out, l.label+strings.Join(words, ", "))
+		}
+	}
+	return out
+}
