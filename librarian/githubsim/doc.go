@@ -13,6 +13,7 @@
 // Paths, from [Server.URL]:
 //
 //	/api/v3/…                       the REST API, where an Enterprise host has it; see [Endpoints]
+//	/api/graphql                    the part of the GraphQL API in schema.graphql: discussions, reactions
 //	/{owner}/{repo}.git/…           git smart HTTP (upload-pack only), through git http-backend
 //	/{owner}/{repo}/blob/{ref}/…    a file as plain text, so that links can be followed by curl; likewise raw and issues/{number}
 //

@@ -27,10 +27,13 @@ func (c *call) targetIssue(write bool, role string) (*issue, error) {
 		return nil, err
 	}
 	number, err := c.id("number")
-	if err != nil || number > int64(len(r.issues)) {
+	if err != nil {
+		return nil, err
+	}
+	i := r.issue(number)
+	if i == nil {
 		return nil, notFound()
 	}
-	i := r.issues[number-1]
 	return i, c.permit(r, threadNeed(i, write, role))
 }
 

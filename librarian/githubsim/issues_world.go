@@ -1,6 +1,7 @@
 package githubsim
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -94,10 +95,19 @@ func (s *Server) issue(fullName string, number int) (*issue, error) {
 	if err != nil {
 		return nil, err
 	}
-	if number < 1 || number > len(r.issues) {
-		return nil, fmt.Errorf("issue %s#%d: %w", fullName, number, ErrUnknown)
+	if i := r.issue(int64(number)); i != nil {
+		return i, nil
 	}
-	return r.issues[number-1], nil
+	return nil, fmt.Errorf("issue %s#%d: %w", fullName, number, ErrUnknown)
+}
+
+// issue finds an issue or pull request by number, or gives nil. Discussions have numbers of the same sequence.
+func (r *repo) issue(number int64) *issue {
+	n, found := slices.BinarySearchFunc(r.issues, number, func(i *issue, number int64) int { return cmp.Compare(int64(i.number), number) })
+	if !found {
+		return nil
+	}
+	return r.issues[n]
 }
 
 // person finds who acts by login; the login of an App's bot acts as the App.
@@ -148,7 +158,8 @@ func (s *Server) OpenIssue(fullName, login, title, body string, labels ...string
 // is told again by its own.
 func (s *Server) addIssue(r *repo, by actor, title, body string, p *pull, labels []string) *issue {
 	now := s.now()
-	i := &issue{id: s.world.id(), repo: r, number: len(r.issues) + 1, title: title, body: body, by: by, open: true, created: now, updated: now, pull: p,
+	r.lastNumber++
+	i := &issue{id: s.world.id(), repo: r, number: r.lastNumber, title: title, body: body, by: by, open: true, created: now, updated: now, pull: p,
 		labels: slices.Clone(labels)}
 	r.issues = append(r.issues, i)
 	s.emitIssue(i, by, "opened", nil)

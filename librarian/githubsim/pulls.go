@@ -79,7 +79,7 @@ func (s *Server) openPull(fullName, login string, o PullOptions) (Issue, error) 
 	if err := s.countPull(ctx, r, p); err != nil {
 		return Issue{}, err
 	}
-	if err := r.dir.setRef(ctx, fmt.Sprintf("refs/pull/%d/head", len(r.issues)+1), p.headSHA); err != nil {
+	if err := r.dir.setRef(ctx, fmt.Sprintf("refs/pull/%d/head", r.lastNumber+1), p.headSHA); err != nil {
 		return Issue{}, err
 	}
 	return s.issueSnapshot(s.addIssue(r, by, o.Title, o.Body, p, o.Labels)), nil
@@ -183,10 +183,13 @@ func (c *call) targetPull(n need) (*issue, error) {
 		return nil, err
 	}
 	number, err := c.id("number")
-	if err != nil || number > int64(len(r.issues)) || r.issues[number-1].pull == nil {
-		return nil, notFound()
+	if err != nil {
+		return nil, err
 	}
-	return r.issues[number-1], nil
+	if i := r.issue(number); i != nil && i.pull != nil {
+		return i, nil
+	}
+	return nil, notFound()
 }
 
 func getPull(c *call) (reply, error) {

@@ -105,6 +105,11 @@ func (s *Server) spend(h http.Header, c caller, method, path, resource string) e
 	if method == http.MethodGet || method == http.MethodHead || method == http.MethodDelete || !createsContent(path) {
 		return nil
 	}
+	return s.spendContent(c)
+}
+
+// spendContent counts a request that creates content against GitHub's secondary limit.
+func (s *Server) spendContent(c caller) error {
 	for _, b := range []struct {
 		name string
 		max  int

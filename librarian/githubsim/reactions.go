@@ -48,7 +48,7 @@ func reactionSnapshots(all []*reaction) []Reaction {
 	return list
 }
 
-// Reactions lists the reactions on a comment of any kind or on a review, oldest first; nil when there is no such object.
+// Reactions lists the reactions on a comment of any kind, a review or a discussion, oldest first; nil when there is no such object.
 func (s *Server) Reactions(commentID int64) []Reaction {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -58,7 +58,7 @@ func (s *Server) Reactions(commentID int64) []Reaction {
 	return nil
 }
 
-// reactionsOn finds the reactions on a comment of any kind or on a review, by its id.
+// reactionsOn finds the reactions on a comment of any kind, a review or a discussion, by its id.
 func (s *Server) reactionsOn(id int64) *[]*reaction {
 	if c := s.world.comments[id]; c != nil {
 		return &c.reactions
@@ -68,6 +68,12 @@ func (s *Server) reactionsOn(id int64) *[]*reaction {
 	}
 	if r := s.world.reviews[id]; r != nil {
 		return &r.reactions
+	}
+	if d := s.world.discussions[id]; d != nil {
+		return &d.reactions
+	}
+	if c := s.world.discussionComments[id]; c != nil {
+		return &c.reactions
 	}
 	return nil
 }
@@ -82,7 +88,7 @@ func (s *Server) IssueReactions(fullName string, number int) []Reaction {
 	return nil
 }
 
-// React adds a reaction to a comment of any kind or to a review as somebody. GitHub sends no webhook for it.
+// React adds a reaction to a comment of any kind, a review or a discussion as somebody. GitHub sends no webhook for it.
 func (s *Server) React(commentID int64, login, content string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -66,7 +66,9 @@ type repo struct {
 	created       time.Time
 	updated       time.Time
 	grants        map[int64]grant // by user id
-	issues        []*issue        // number n at n-1
+	issues        []*issue        // pull requests among them, by number
+	discussions   []*discussion   // by number
+	lastNumber    int             // of issues, pull requests and discussions
 	checks        []*checkRun     // oldest first
 }
 

@@ -75,11 +75,9 @@ type route struct {
 
 func (s *Server) serveAPI(w http.ResponseWriter, r *http.Request, path string, entry *Request) {
 	h := w.Header()
-	h.Set("X-GitHub-Request-Id", strings.ToUpper(hex.EncodeToString([]byte(randomText(8)))))
-	h.Set("X-GitHub-Media-Type", "github.v3; format=json")
+	s.commonHeaders(h)
 	h.Set("X-GitHub-Api-Version-Selected", "2022-11-28")
 	h.Set("Vary", "Accept, Authorization, Cookie, X-GitHub-OTP, Accept-Encoding")
-	h.Set("Date", s.now().UTC().Format(http.TimeFormat)) // clients correct their clock by it
 	c := &call{Server: s, r: r, query: r.URL.Query()}
 	rt, params, known := findRoute(r.Method, path)
 	c.params = params
@@ -88,6 +86,12 @@ func (s *Server) serveAPI(w http.ResponseWriter, r *http.Request, path string, e
 		out = errorReply(err)
 	}
 	c.write(w, rt, out)
+}
+
+func (s *Server) commonHeaders(h http.Header) {
+	h.Set("X-GitHub-Request-Id", strings.ToUpper(hex.EncodeToString([]byte(randomText(8)))))
+	h.Set("X-GitHub-Media-Type", "github.v3; format=json")
+	h.Set("Date", s.now().UTC().Format(http.TimeFormat)) // clients correct their clock by it
 }
 
 func (c *call) answer(h http.Header, rt route, known bool, path string, entry *Request) (reply, error) {

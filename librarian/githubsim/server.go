@@ -179,6 +179,9 @@ func (s *Server) URL() string {
 // APIURL is the base of the REST API, for example http://127.0.0.1:41234/api/v3/, as clients of an Enterprise host want it.
 func (s *Server) APIURL() string { return s.URL() + apiPrefix + "/" }
 
+// GraphQLURL is where the GraphQL API answers, as on an Enterprise host.
+func (s *Server) GraphQLURL() string { return s.URL() + graphqlPath }
+
 // Close stops listening, ends running requests and deliveries and waits for them. It may be called twice.
 func (s *Server) Close() {
 	s.life.Lock()
@@ -215,6 +218,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}()
 	s.faults.serve(rec, r, func(w http.ResponseWriter, r *http.Request) {
 		switch path := r.URL.EscapedPath(); {
+		case path == graphqlPath:
+			s.serveGraphQL(w, r, &entry)
 		case path == apiPrefix || strings.HasPrefix(path, apiPrefix+"/"):
 			s.serveAPI(w, r, strings.TrimPrefix(path, apiPrefix), &entry)
 		case isGitPath(r.URL.Path):

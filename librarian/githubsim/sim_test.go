@@ -178,6 +178,17 @@ func (s *sim) token(opts *github.InstallationTokenOptions) string {
 	return tok.GetToken()
 }
 
+// tokenOf mints an installation token with these permissions; go-github's type does not know all of them.
+func (s *sim) tokenOf(permissions map[string]string) string {
+	s.t.Helper()
+	req, err := s.asApp().NewRequest("POST", "app/installations/"+itoa(s.inst.ID)+"/access_tokens", map[string]any{"permissions": permissions})
+	require.NoError(s.t, err)
+	var out struct{ Token string }
+	_, err = s.asApp().Do(s.t.Context(), req, &out)
+	require.NoError(s.t, err)
+	return out.Token
+}
+
 // answer is a raw answer of the server.
 type answer struct {
 	status int

@@ -48,7 +48,7 @@ func (s *Server) webPage(r *http.Request, parts []string, entry *Request) ([]byt
 		s.mu.Unlock()
 		return missing, http.StatusNotFound
 	}
-	if len(parts) == 4 && (parts[2] == "issues" || parts[2] == "pull") {
+	if len(parts) == 4 && (parts[2] == "issues" || parts[2] == "pull" || parts[2] == "discussions") {
 		defer s.mu.Unlock()
 		return s.threadPage(target, parts[3])
 	}
@@ -87,14 +87,28 @@ func (s *Server) filePage(r *http.Request, at repo, rest string) ([]byte, bool) 
 
 func (s *Server) threadPage(r *repo, number string) ([]byte, int) {
 	n := atoi(number, 0)
-	if n < 1 || n > len(r.issues) {
+	var b strings.Builder
+	for _, d := range r.discussions {
+		if d.number == n {
+			fmt.Fprintf(&b, "%s#%d %s\n\n%s wrote:\n%s\n", r.fullName(), d.number, d.title, authorName(d.by), d.body)
+			for _, c := range d.comments {
+				fmt.Fprintf(&b, "\n--- discussioncomment-%d ---\n%s wrote:\n%s\n", c.id, authorName(c.by), c.body)
+			}
+			return []byte(b.String()), http.StatusOK
+		}
+	}
+	i := r.issue(int64(n))
+	if i == nil {
 		return []byte("Not Found\n"), http.StatusNotFound
 	}
-	i := r.issues[n-1]
-	var b strings.Builder
 	fmt.Fprintf(&b, "%s#%d %s\n\n%s wrote:\n%s\n", r.fullName(), i.number, i.title, authorName(i.by), i.body)
 	for _, c := range i.comments {
 		fmt.Fprintf(&b, "\n--- issuecomment-%d ---\n%s wrote:\n%s\n", c.id, authorName(c.by), c.body)
+	}
+	if i.pull != nil {
+		for _, c := range i.pull.comments {
+			fmt.Fprintf(&b, "\n--- discussion_r%d on %s ---\n%s wrote:\n%s\n", c.id, c.path, authorName(c.by), c.body)
+		}
 	}
 	return []byte(b.String()), http.StatusOK
 }

@@ -23,6 +23,9 @@ type world struct {
 
 	reviews        map[int64]*review
 	reviewComments map[int64]*reviewComment
+
+	discussions        map[int64]*discussion
+	discussionComments map[int64]*discussionComment
 }
 
 func newWorld() world {
@@ -30,6 +33,7 @@ func newWorld() world {
 		nextID: 1_000_000, accounts: map[string]*account{}, repos: map[int64]*repo{}, names: map[string]int64{}, apps: map[string]*app{},
 		installs: map[int64]*installation{}, tokens: map[string]*token{}, comments: map[int64]*comment{},
 		reviews: map[int64]*review{}, reviewComments: map[int64]*reviewComment{},
+		discussions: map[int64]*discussion{}, discussionComments: map[int64]*discussionComment{},
 	}
 }
 
