@@ -10,6 +10,7 @@ import (
 // shows first is a second question (see local), so that a file found by a class's comment still answers with the function that
 // does the work.
 func (r *ranking) list(limit int) []Candidate {
+	saturation := r.w.SaturationTerse + (r.w.Saturation-r.w.SaturationTerse)*r.asked.wordy
 	slots := slices.Clone(r.order) // what a file's next result is worth
 	queue := r.localOrder()        // what it will be
 	shown := map[uint32]int{}      // results of a file so far
@@ -20,7 +21,7 @@ func (r *ranking) list(limit int) []Candidate {
 		for i, h := range slots {
 			s := h.score
 			for range shown[r.ix.chunks[h.chunk].file] {
-				s *= r.w.Saturation
+				s *= saturation
 			}
 			if s > best {
 				best, bi = s, i

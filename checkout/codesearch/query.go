@@ -20,6 +20,7 @@ type asked struct {
 	phrases []string // quoted text, lower case
 	paths   []string // things that look like paths, lower case
 	alone   bool     // the question is a single identifier
+	wordy   float64  // 0: keywords … 1: whole sentences
 	tests   bool     // it asks about tests
 	docs    bool     // it asks about documentation or examples
 }
@@ -134,12 +135,12 @@ func (ix *Index) parse(q Query, w *Weights) asked {
 	}
 	// Who writes in whole sentences uses everyday words; who writes keywords knows the code's.
 	chatter := 1 - float64(len(words))/float64(max(all, 1))
-	wordy := min(1, w.Terse+(1-w.Terse)*chatter/fullSentence)
+	a.wordy = min(1, chatter/fullSentence)
 	if w.Compound > 0 {
 		ix.addCompounds(&a, words, seen, w)
 	}
 	if w.Synonym > 0 && !a.alone {
-		ix.addSynonyms(&a, words, seen, w, wordy)
+		ix.addSynonyms(&a, words, seen, w)
 		ix.addPhrases(&a, text, seen, w)
 	}
 	return a
@@ -163,7 +164,8 @@ func (ix *Index) addCompounds(a *asked, words []string, seen map[uint32]int, w *
 }
 
 // addSynonyms hangs its synonyms on each question word. A word that stands nowhere in the tree is stood for by them alone.
-func (ix *Index) addSynonyms(a *asked, words []string, seen map[uint32]int, w *Weights, wordy float64) {
+func (ix *Index) addSynonyms(a *asked, words []string, seen map[uint32]int, w *Weights) {
+	weight := w.Synonym * (w.Terse + (1-w.Terse)*a.wordy)
 	done := map[string]bool{}
 	for _, p := range words {
 		st := stem(p)
@@ -175,7 +177,7 @@ func (ix *Index) addSynonyms(a *asked, words []string, seen map[uint32]int, w *W
 		for _, s := range synonymsOf(st) {
 			if id, ok := ix.dict.lookup(s); ok {
 				if _, asked := seen[id]; !asked {
-					alt = append(alt, weighted{id: id, weight: w.Synonym * wordy, added: true})
+					alt = append(alt, weighted{id: id, weight: weight, added: true})
 				}
 			}
 		}
