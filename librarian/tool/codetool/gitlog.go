@@ -34,11 +34,20 @@ type LogArgs struct {
 
 // LogData is what git_log gives to programs.
 type LogData struct {
-	Repo    string   `json:"repo"`
-	Commits []string `json:"commits"` // full ids, newest first
-	Looked  int      `json:"looked_at"`
-	Stopped bool     `json:"stopped,omitempty"` // there is more history
-	Limited bool     `json:"limited,omitempty"` // there are more matches
+	Repo    string     `json:"repo"`
+	Commits []LogEntry `json:"commits"` // newest first
+	Looked  int        `json:"looked_at"`
+	Stopped bool       `json:"stopped,omitempty"` // there is more history
+	Limited bool       `json:"limited,omitempty"` // there are more matches
+}
+
+// LogEntry is one commit of a log.
+type LogEntry struct {
+	SHA     string   `json:"sha"` // full
+	Author  string   `json:"author"`
+	Date    string   `json:"date"` // YYYY-MM-DD, the author's
+	Subject string   `json:"subject"`
+	Paths   []string `json:"paths,omitempty"` // changed, at most 50
 }
 
 func (s *Session) gitLog() tool.Tool {
@@ -95,13 +104,17 @@ func (s *Session) runGitLog(ctx context.Context, a LogArgs) (tool.Result, error)
 	if err != nil {
 		return historyRefusal(ctx, err)
 	}
-	data := LogData{Repo: h.key, Commits: []string{}, Looked: found.LookedAt, Stopped: found.Stopped, Limited: found.Limited}
+	data := LogData{Repo: h.key, Commits: []LogEntry{}, Looked: found.LookedAt, Stopped: found.Stopped, Limited: found.Limited}
 	out := listing{limit: limit}
 	for _, c := range found.Commits {
 		if !out.add(commitText(c)) {
 			break
 		}
-		data.Commits = append(data.Commits, c.SHA)
+		entry := LogEntry{SHA: c.SHA, Date: c.Date.Format(time.DateOnly), Author: c.Author, Subject: c.Subject}
+		for _, ch := range c.Changed {
+			entry.Paths = append(entry.Paths, ch.Path)
+		}
+		data.Commits = append(data.Commits, entry)
 	}
 	looked := fmt.Sprintf("looked at %s", tool.Count(found.LookedAt, "commit", "commits"))
 	if found.Stopped {

@@ -205,10 +205,22 @@ func (s *Session) find(repo string) (h *held, refusal string) {
 	return nil, fmt.Sprintf("%s is not checked out. Checked out: %s. Use checkout_repo for another.", tool.Clip(repo, 200), s.keys())
 }
 
-// loosely matches what is clearly one of the checkouts though it is not spelt as its key: a URL, the ref or the sha of the
-// first checkout named too. Nil unless exactly one fits.
+// loosely matches what is clearly one of the checkouts though it is not spelt as its key: a URL, the name without its owner, the ref
+// or the sha of the first checkout named too. Nil unless exactly one fits.
 func (s *Session) loosely(repo string) *held {
 	name, ref, _ := strings.Cut(repo, "@")
+	if !strings.Contains(name, "/") {
+		var found *held
+		for _, h := range s.held {
+			if strings.EqualFold(shortKey(h.key), repo) {
+				if found != nil {
+					return nil
+				}
+				found = h
+			}
+		}
+		return found
+	}
 	if strings.Contains(repo, "://") {
 		name, ref = repo, ""
 	}

@@ -63,7 +63,7 @@ type bench struct {
 	tools map[string]tool.Tool
 }
 
-func newBench(t *testing.T, archives map[string]string) *bench {
+func newBench(t testing.TB, archives map[string]string) *bench {
 	t.Helper()
 	srv := checkouttest.NewServer(t)
 	b := &bench{ids: map[string]map[string]string{}, tools: map[string]tool.Tool{}}
@@ -190,6 +190,8 @@ func TestCheckoutRepo(t *testing.T) {
 	b.ok(t, "checkout_repo", `{"repo":"https://elsewhere.example/acme/one"}`)
 	require.Equal(t, "elsewhere.example/acme/one", b.Keys()[3])
 	b.ok(t, "checkout_repo", `{"repo":"other/one"}`)
+	b.ok(t, "read", `{"repo":"One@topic","path":"topic.txt"}`)
+	b.refused(t, "read", `{"repo":"one","path":"a.txt"}`) // there are three of that name
 	got = b.ok(t, "read", `{"repo":"other/one","path":"a.txt"}`)
 	require.Equal(t, "other/one/a.txt", got.Subject, "two repositories of one name are told apart")
 }
