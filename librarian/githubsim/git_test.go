@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -341,4 +342,32 @@ func TestCloseEndsGit(t *testing.T) {
 	s.Close()
 	require.NoError(t, never.Close())
 	require.Error(t, <-done)
+}
+
+// A repository of another user is served, since safe.directory names just it.
+func TestSomebodyElsesRepository(t *testing.T) {
+	t.Parallel()
+	if os.Getuid() != 0 {
+		t.Skip("only root can give a repository to another user")
+	}
+	s := start(t, githubsim.Options{})
+	work := filepath.Join(t.TempDir(), "work")
+	git(t, ".", "clone", "-q", s.repo, work)
+	for _, dir := range []string{s.repo, work} {
+		require.NoError(t, filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
+			if err != nil {
+				return err
+			}
+			return os.Lchown(path, 65534, 65534)
+		}))
+	}
+	out, err := gitCommand(t, work, "status").CombinedOutput()
+	require.Error(t, err, "git itself refuses: %s", out)
+	_, err = s.CreateRepo("acme", "theirs", githubsim.RepoOptions{Path: work})
+	require.NoError(t, err)
+	for _, name := range []string{"widget", "theirs"} {
+		_, text, err := s.clone("acme/"+name, "")
+		require.NoError(t, err, text)
+		require.Equal(t, 200, s.call("GET", "/repos/acme/"+name+"/contents/README.md", "", "").status)
+	}
 }

@@ -220,6 +220,25 @@ func listPulls(c *call) (reply, error) {
 	return reply{body: out, header: h}, nil
 }
 
+// maxPatch is the size from which a file is shown without its patch, in bytes; GitHub has such a bound and does not say which.
+const maxPatch = 100 << 10
+
+// addPatches gives files their hunks, where they are text and not too large; git lists both in one order.
+func (c *call) addPatches(r repo, from, to string, files []object) error {
+	out, err := r.dir.run(c.r.Context(), 64<<20, "diff-tree", "-r", "-M", "-p", "--no-color", "--no-ext-diff", "--no-textconv", from, to)
+	if err != nil {
+		return err
+	}
+	text := "\n" + string(out)
+	for i, one := range strings.Split(text, "\ndiff --git ")[1:] {
+		at := strings.Index(one, "\n@@ ")
+		if i < len(files) && at >= 0 && len(one)-at < maxPatch {
+			files[i]["patch"] = strings.TrimSuffix(one[at+1:], "\n")
+		}
+	}
+	return nil
+}
+
 func pullFiles(c *call) (reply, error) {
 	c.mu.Lock()
 	i, err := c.targetPull(reads("pull_requests"))
@@ -233,8 +252,12 @@ func pullFiles(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, &apiError{status: http.StatusUnprocessableEntity, message: "Sorry, there was a problem generating this diff."}
 	}
-	files, err := c.files(r, strings.TrimSpace(string(out)), p.headSHA)
+	base := strings.TrimSpace(string(out))
+	files, err := c.files(r, base, p.headSHA)
 	if err != nil {
+		return reply{}, err
+	}
+	if err := c.addPatches(r, base, p.headSHA, files); err != nil {
 		return reply{}, err
 	}
 	c.mu.Lock()

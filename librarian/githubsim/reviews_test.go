@@ -124,6 +124,14 @@ func TestReviewsDraftsAndOutdatedComments(t *testing.T) {
 	pull, _, err := client.PullRequests.Get(ctx, "acme", "widget", 1)
 	require.NoError(t, err)
 	require.True(t, pull.GetDraft())
+	files, _, err := client.PullRequests.ListFiles(ctx, "acme", "widget", 1, nil)
+	require.NoError(t, err)
+	patches := map[string]string{}
+	for _, f := range files {
+		patches[f.GetFilename()] = f.GetPatch()
+	}
+	require.Equal(t, "@@ -0,0 +1,4 @@\n+package main\n+\n+// prepareQuery prepares.\n+func prepareQuery() {}", patches["src/query.go"])
+	require.Equal(t, "@@ -0,0 +1 @@\n+spaces", patches["docs/a b#c.md"])
 	require.NoError(t, s.ReadyForReview("acme/widget", 1, "ann"))
 	require.Equal(t, "ready_for_review", got()[3].payload["action"])
 	// The head goes back to a commit without that file: what hung on it is outdated.
