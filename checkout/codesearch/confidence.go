@@ -16,6 +16,10 @@ type Signals struct {
 	Exact    bool    // the question names the first candidate: its symbol, its path, or quoted text in it
 }
 
+// ConfidenceEnough is the Confidence from which on the first places are worth showing as an answer; below it they are leads at best.
+// testdata/README.md shows what other thresholds would cost.
+const ConfidenceEnough = .3
+
 // confidence is a logistic regression over questions put to the right repository (right when the right file was among the first three)
 // and to wrong ones (never right); see testdata/README.md for the questions and what the thresholds cost.
 func (s Signals) confidence() float64 {

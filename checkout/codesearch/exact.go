@@ -15,6 +15,12 @@ func (r *ranking) boostExact() {
 		for _, p := range r.asked.phrases {
 			r.boostPhrase(p)
 		}
+		for _, p := range r.asked.messages {
+			// What was filled in at the end is not in the code: try it with fewer words.
+			words := strings.Fields(p)
+			for n := len(words); n >= 2 && n > len(words)-4 && !r.boostPhrase(strings.Join(words[:n], " ")); n-- {
+			}
+		}
 	}
 	if r.w.PathNamed > 0 {
 		for _, p := range r.asked.paths {
@@ -63,6 +69,9 @@ func (r *ranking) boostSymbol(ident string) {
 		if f.kind != kindSource && f.kind != kindTypes && !(r.asked.tests && f.kind == kindTest) {
 			x *= r.w.DefinesAside
 		}
+		if r.asked.tests && f.kind != kindTest && !ch.test {
+			x *= r.w.DefinesAside // it is known; its tests are wanted
+		}
 		r.boost(c, x, "defines "+ch.name)
 	}
 }
@@ -76,10 +85,9 @@ func (r *ranking) boost(c uint32, x float64, why string) {
 	r.reasons[c] = append(r.reasons[c], why)
 }
 
-// boostPhrase looks for quoted text where all its words are.
-func (r *ranking) boostPhrase(phrase string) {
+// boostPhrase looks for literal text where all its words are, and reports whether it found it.
+func (r *ranking) boostPhrase(phrase string) bool {
 	var rarest []uint32
-	tm := newTermer(r.ix.dict)
 	missing := false
 	for _, m := range wordText.FindAllString(phrase, 30) {
 		for _, p := range splitWord(m) {
@@ -98,9 +106,8 @@ func (r *ranking) boostPhrase(phrase string) {
 			}
 		}
 	}
-	_ = tm
 	if rarest == nil || missing || r.ix.source == nil {
-		return
+		return false
 	}
 	// The best-scored of the chunks with the rarest word are read.
 	cands := make([]hit, 0, len(rarest))
@@ -126,10 +133,11 @@ func (r *ranking) boostPhrase(phrase string) {
 			}
 			r.boost(h.chunk, x, "contains “"+phrase+"”")
 			if found++; found >= 20 {
-				return
+				break
 			}
 		}
 	}
+	return found > 0
 }
 
 func linesOf(text []byte, from, to int) []byte {

@@ -15,14 +15,15 @@ type Query struct {
 
 // asked is a question taken apart.
 type asked struct {
-	terms   []weighted
-	idents  []string // as written: CamelCase, snake_case, a.b, a::b, name()
-	phrases []string // quoted text, lower case
-	paths   []string // things that look like paths, lower case
-	alone   bool     // the question is a single identifier
-	wordy   float64  // 0: keywords … 1: whole sentences
-	tests   bool     // it asks about tests
-	docs    bool     // it asks about documentation or examples
+	terms    []weighted
+	idents   []string // as written: CamelCase, snake_case, a.b, a::b, name()
+	phrases  []string // quoted text, lower case
+	messages []string // parts of error messages, lower case: what may stand in the code literally
+	paths    []string // things that look like paths, lower case
+	alone    bool     // the question is a single identifier
+	wordy    float64  // 0: keywords … 1: whole sentences
+	tests    bool     // it asks about tests
+	docs     bool     // it asks about documentation or examples
 }
 
 type weighted struct {
@@ -48,6 +49,8 @@ var (
 	quotedText = regexp.MustCompile("\"([^\"\n]{3,200})\"|`([^`\n]{2,200})`|“([^”\n]{3,200})”|'([^'\n]*[ _.:/(][^'\n]*)'")
 	identText  = regexp.MustCompile(`[A-Za-z_$][A-Za-z0-9_$]*(?:(?:::|\.|->|#)[A-Za-z_$][A-Za-z0-9_$]*)*[!?]?(?:\(\))?`)
 	pathText   = regexp.MustCompile(`[\w@.+-]*(?:/[\w@.+-]+)+/?|[\w+-]+\.[A-Za-z]{1,5}\b`)
+	testText   = regexp.MustCompile(`(?i)\b(?:which|what|any|unit|integration|regression) (?:unit |integration )?tests?\b|\btests? (?:cases? )?(?:that |which )?(?:cover|check|for|of|verif|exercis|assert)|\btested\b|\btest coverage\b|\bcovered by\b`)
+	errorText  = regexp.MustCompile(`(?m)(?:\b[A-Za-z_.]*(?:Error|Exception|Warning|Failure)|\b(?i:panic|fatal|error|exception|failed|failure)(?:\[\w+\])?)\s*:\s*(.+)$`)
 	wordText   = regexp.MustCompile(`[\pL\pN_]+`)
 )
 
@@ -65,6 +68,10 @@ func (ix *Index) parse(q Query, w *Weights) asked {
 		if len(p) >= 3 {
 			a.phrases = append(a.phrases, strings.ToLower(p))
 		}
+	}
+	a.tests = testText.MatchString(text)
+	for _, m := range errorText.FindAllStringSubmatch(text, 8) {
+		a.messages = append(a.messages, fragments(m[1])...)
 	}
 	for _, m := range pathText.FindAllString(text, 20) {
 		if strings.Contains(m, "/") || knownExtension(m) {
@@ -114,8 +121,6 @@ func (ix *Index) parse(q Query, w *Weights) asked {
 			}
 		}
 		switch strings.ToLower(m) {
-		case "test", "tests", "tested", "testing", "spec", "specs", "unittest":
-			a.tests = true
 		case "documentation", "docs", "documented", "readme", "example", "examples", "tutorial", "changelog":
 			a.docs = true
 		}
@@ -144,6 +149,22 @@ func (ix *Index) parse(q Query, w *Weights) asked {
 		ix.addPhrases(&a, text, seen, w)
 	}
 	return a
+}
+
+// fragments cuts an error message where values may have been filled in: at quotes, colons, brackets and numbers.
+func fragments(message string) []string {
+	var out []string
+	for _, f := range strings.FieldsFunc(strings.ToLower(message), func(r rune) bool { return strings.ContainsRune("'\"`:()[]{}<>=,;%|0123456789", r) }) {
+		if f = strings.TrimSpace(f); len(f) >= 6 && strings.Contains(f, " ") && len(out) < 6 {
+			out = append(out, clipWords(f, 12))
+		}
+	}
+	return out
+}
+
+func clipWords(s string, n int) string {
+	w := strings.Fields(s)
+	return strings.Join(w[:min(len(w), n)], " ")
 }
 
 // addCompounds lets a tree's compound stand for two neighbouring words of the question: "thread pool" for threadpool.

@@ -238,7 +238,12 @@ func kindWeights(w *Weights, a *asked) (t [classes]float64) {
 		if test && !a.tests {
 			v = min(v, w.Kind[kindTest])
 		}
-		if a.tests && k == kindTest || a.docs && (k == kindDocs || k == kindExample) {
+		if a.tests && (k == kindTest || test) {
+			v = 1
+		} else if a.tests {
+			v *= w.NotTest
+		}
+		if a.docs && (k == kindDocs || k == kindExample) {
 			v = max(v, .9)
 		}
 		switch s {

@@ -58,6 +58,8 @@ type Weights struct {
 	JoinShare float64 // neighbours this good beside the best one are shown together with it …
 	JoinLines int     // … up to so many lines; 0: never
 
+	NotTest float64 // × what is no test, when tests are asked for
+
 	Saturation      float64 // × for each earlier result of the same file, for a question in sentences: it is after one place …
 	SaturationTerse float64 // … and for keywords, which look around
 }
@@ -78,13 +80,14 @@ func DefaultWeights() Weights {
 	w.Plain, w.Type, w.Small, w.Constructor = 1, 1, 1, .75
 	w.Saturation, w.SaturationTerse = .7, .35
 	w.LocalPlain, w.LocalType, w.LocalSmall, w.LocalConstructor = .8, .5, 1, .8
+	w.NotTest = .6
 	w.JoinShare, w.JoinLines = .5, 60
 	return w
 }
 
 // BaseWeights is the yardstick "base": BM25F over functions, with paths weighed, and nothing else.
 func BaseWeights() Weights {
-	w := Weights{K1: 1.2, BBody: .6, BDoc: .4, Name: 3, Parent: 1.5, Signature: 1.5, Doc: 1.5, Body: 1, FileK1: 6, Plain: 1, Type: 1, Small: 1, Constructor: 1, Weak: 1, Saturation: 1, SaturationTerse: 1, LocalPlain: 1, LocalType: 1, LocalSmall: 1, LocalConstructor: 1, FeedbackCommon: 1}
+	w := Weights{K1: 1.2, BBody: .6, BDoc: .4, Name: 3, Parent: 1.5, Signature: 1.5, Doc: 1.5, Body: 1, FileK1: 6, Plain: 1, Type: 1, Small: 1, Constructor: 1, NotTest: 1, Weak: 1, Saturation: 1, SaturationTerse: 1, LocalPlain: 1, LocalType: 1, LocalSmall: 1, LocalConstructor: 1, FeedbackCommon: 1}
 	w.Kind = [pathKinds]float64{kindSource: 1, kindTest: .35, kindDocs: .3, kindExample: .3, kindVendored: .25, kindGenerated: .3, kindConfig: .4, kindBench: .35, kindTypes: .6}
 	return w
 }
