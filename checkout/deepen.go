@@ -224,6 +224,9 @@ func (s *Store) parentsHere(ctx context.Context, k storeKey, sha string) bool {
 // that are missing, and says how many those were.
 func (c *Checkout) Fill(ctx context.Context, oids []string) (int, error) {
 	n, err := c.store.fill(ctx, c.tree.key, c.req, oids)
+	if errors.Is(err, errNotThere) { // a host that is itself a partial clone
+		err = &UpstreamError{Repo: c.req.Repo.Name, Reason: "the host does not give out all that its history names", Err: err}
+	}
 	if err != nil {
 		return n, fmt.Errorf("checkout: history of %s: %w", c.req.Repo.Name, err)
 	}
