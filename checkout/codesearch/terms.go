@@ -248,8 +248,8 @@ func QuestionWords(question string) []string {
 
 // Piece is a part of a file as the index cuts it.
 type Piece struct {
-	Symbol     string
-	Start, End int
+	Symbol, Doc string // Doc: the comment above it
+	Start, End  int
 }
 
 // Pieces cuts a file.
@@ -259,7 +259,7 @@ func Pieces(path string, src []byte) []Piece {
 	}
 	var out []Piece
 	for _, p := range cut(path, src) {
-		out = append(out, Piece{p.name, p.start, p.end})
+		out = append(out, Piece{p.name, p.doc, p.start, p.end})
 	}
 	return out
 }

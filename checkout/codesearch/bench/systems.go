@@ -231,7 +231,7 @@ func (s *fts5System) index(ctx context.Context, src codesearch.Source) (size int
 	err = eachFile(ctx, src, func(p string, text []byte) error {
 		lines := bytes.SplitAfter(text, []byte{'\n'})
 		for _, c := range codesearch.Pieces(p, text) {
-			body := string(bytes.Join(lines[c.Start-1:min(c.End, len(lines))], nil))
+			body := c.Doc + " " + string(bytes.Join(lines[c.Start-1:min(c.End, len(lines))], nil))
 			s.docs = append(s.docs, document{path: p, start: c.Start, end: c.End})
 			if _, err := insert.ExecContext(ctx, len(s.docs), split(c.Symbol), body+" "+split(body)); err != nil {
 				return err
