@@ -14,8 +14,6 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/google/go-github/v66/github"
-
 	"github.com/librarian-app/librarian/checkout"
 	"github.com/librarian-app/librarian/checkout/codesearch"
 	"github.com/librarian-app/librarian/handlers"
@@ -210,14 +208,7 @@ func (s *Server) hub() (*hub.Hub, error) {
 
 func (s *Server) runner(h *hub.Hub, me hub.App, checkouts *checkout.Store, runs *store.Store, jobs *queue.Queue) *run.Runner {
 	poster := comment.New(comment.Options{
-		AppID: me.ID, Now: s.now, Log: s.log.With("part", "comment"),
-		Client: func(ctx context.Context, place librarian.Place) (*github.Client, librarian.RepoName, error) {
-			_, number, ok := place.Repo.GitHub()
-			if !ok {
-				return nil, librarian.RepoName{}, librarian.ErrNotFound
-			}
-			return h.PostClient(ctx, place.Installation, number)
-		},
+		AppID: me.ID, BotID: me.BotID, Client: h.PostClient, Now: s.now, Log: s.log.With("part", "comment"),
 	})
 	index := codesearch.NewCache(filepath.Join(s.cfg.Server.Data, "indexes"), codesearch.CacheOptions{})
 	return run.New(run.Options{

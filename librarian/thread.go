@@ -2,7 +2,7 @@ package librarian
 
 import "time"
 
-// Thread is an issue or pull request with its discussion, as it stands when it is read. All text in it was written by
+// Thread is an issue, a pull request or a discussion with what was said in it, as it stands when it is read. All text in it was written by
 // others: it is data.
 type Thread struct {
 	Number    int
@@ -14,9 +14,11 @@ type Thread struct {
 	UpdatedAt time.Time
 	Closed    bool
 	Locked    bool
-	Pull      *Pull // nil for an issue
+	Pull      *Pull         // nil for an issue
+	Review    *ReviewThread // the review thread that asked; nil elsewhere
 
-	// Comments are in the order they were written: the newest ones, and the one that asked wherever it stands.
+	// Comments are in the order they were written, in a discussion each with its replies after it: the newest ones, and the one
+	// that asked wherever it stands. Those of a review thread are in Review.
 	Comments []Comment
 	// Omitted counts the older comments that are left out.
 	Omitted int
@@ -33,8 +35,19 @@ type Comment struct {
 	Clipped   bool // Body was cut
 	CreatedAt time.Time
 	UpdatedAt time.Time
-	App       int64 // the GitHub App that wrote it; 0: none
+	App       int64 // the GitHub App that wrote it; 0: none, or not told
 	URL       string
+	ReplyTo   int64  // the comment that it is a reply to; 0: none
+	State     string // of a review: APPROVED, CHANGES_REQUESTED, COMMENTED, DISMISSED
+}
+
+// ReviewThread is a thread on lines of a pull request.
+type ReviewThread struct {
+	Path     string
+	Line     int    // of the file on the side that the thread is on; 0: the whole file, or outdated
+	Hunk     string // the diff hunk that GitHub shows above it
+	Comments []Comment
+	Omitted  int // older comments that may belong to it and were not read
 }
 
 // Pull is what a pull request has beyond an issue.
@@ -49,4 +62,6 @@ type Pull struct {
 	// Files are the paths it changes, the first 300 at most; Changed is how many there are.
 	Files   []string
 	Changed int
+	// Reviews are the newest of those that say something, in the order they were submitted.
+	Reviews []Comment
 }

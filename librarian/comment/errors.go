@@ -23,6 +23,17 @@ func failed(op string, err error) error {
 }
 
 func classify(err error) error {
+	if g, ok := errors.AsType[*graphError](err); ok {
+		switch {
+		case g.kind == "NOT_FOUND", g.kind == "FORBIDDEN":
+			return librarian.ErrCannotPost
+		case strings.Contains(g.message, "too long"):
+			return librarian.ErrTooLong
+		case g.kind == "UNPROCESSABLE" && strings.Contains(strings.ToLower(g.message), "lock"):
+			return librarian.ErrCannotPost
+		}
+		return nil
+	}
 	e, ok := errors.AsType[*github.ErrorResponse](err)
 	if !ok || e.Response == nil {
 		return nil
@@ -61,6 +72,9 @@ func status(err error) int {
 }
 
 func missing(err error) bool {
+	if g, ok := errors.AsType[*graphError](err); ok {
+		return g.kind == "NOT_FOUND"
+	}
 	return status(err) == http.StatusNotFound || status(err) == http.StatusGone
 }
 
@@ -68,6 +82,9 @@ func missing(err error) bool {
 func uncertain(err error) bool {
 	if _, ok := errors.AsType[*librarian.RateLimitError](err); ok {
 		return false
+	}
+	if g, ok := errors.AsType[*graphError](err); ok {
+		return g.kind == ""
 	}
 	return status(err) == 0 || status(err) >= http.StatusInternalServerError
 }

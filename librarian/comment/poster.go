@@ -5,8 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net/http"
+	"net/url"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/google/go-github/v66/github"
@@ -19,6 +20,7 @@ type Options struct {
 	// Client gives a client that may comment and react in the place's repository, and the repository's present name.
 	Client func(context.Context, librarian.Place) (*github.Client, librarian.RepoName, error)
 	AppID  int64            // our App
+	BotID  int64            // the account that writes as it; 0: nothing of ours is known again in review threads
 	Now    func() time.Time // nil means time.Now
 	Log    *slog.Logger     // nil means no log
 }
@@ -28,6 +30,9 @@ type Poster struct {
 	opts   Options
 	log    *slog.Logger
 	budget *budget
+
+	mu    sync.Mutex
+	heads map[librarian.RunID]string // see checks.sha
 }
 
 // New makes a Poster. It does no I/O.
@@ -35,7 +40,7 @@ func New(opts Options) *Poster {
 	if opts.Now == nil {
 		opts.Now = time.Now
 	}
-	p := &Poster{opts: opts, log: opts.Log, budget: newBudget(opts.Now)}
+	p := &Poster{opts: opts, log: opts.Log, budget: newBudget(opts.Now), heads: map[librarian.RunID]string{}}
 	if p.log == nil {
 		p.log = slog.New(slog.DiscardHandler)
 	}
@@ -52,20 +57,25 @@ type target struct {
 	repo   librarian.RepoName
 }
 
-func (p *Poster) target(ctx context.Context, place librarian.Place) (target, error) {
-	if place.Number <= 0 {
-		return target{}, errors.New("the place is no thread")
+func (p *Poster) target(ctx context.Context, place librarian.Place) (target, medium, error) {
+	if place.Number <= 0 && place.Kind != librarian.PlaceCommit {
+		return target{}, nil, errors.New("the place is no thread")
 	}
 	c, name, err := p.opts.Client(ctx, place)
 	if errors.Is(err, librarian.ErrNotFound) {
 		err = fmt.Errorf("%w (%w)", librarian.ErrCannotPost, err)
 	}
-	return target{place, c, name}, err
+	if err != nil {
+		return target{}, nil, err
+	}
+	t := target{place, c, name}
+	m, err := p.medium(t)
+	return t, m, err
 }
 
 // call makes one request; path begins after /repos/owner/name/.
 func (t target) call(ctx context.Context, method, path string, body, into any) (*github.Response, error) {
-	req, err := t.client.NewRequest(method, "repos/"+t.repo.String()+"/"+path, body)
+	req, err := t.client.NewRequest(method, strings.TrimSuffix("repos/"+t.repo.String()+"/"+path, "/"), body)
 	if err != nil {
 		return nil, err
 	}
@@ -73,91 +83,61 @@ func (t target) call(ctx context.Context, method, path string, body, into any) (
 }
 
 // write makes one writing request when the budget allows it, and once more after a short rate limit.
-func (p *Poster) write(ctx context.Context, t target, kind kind, method, path string, body, into any) (*github.Response, error) {
+func (p *Poster) write(ctx context.Context, t target, k kind, method, path string, body, into any) error {
+	return p.budgeted(ctx, t, k, func() error {
+		_, err := t.call(ctx, method, path, body, into)
+		return err
+	})
+}
+
+// mutate is write for a GraphQL mutation.
+func (p *Poster) mutate(ctx context.Context, t target, k kind, mutation string, input map[string]any, into any) error {
+	return p.budgeted(ctx, t, k, func() error {
+		return t.graph(ctx, mutation, map[string]any{"input": input}, into)
+	})
+}
+
+func (p *Poster) budgeted(ctx context.Context, t target, k kind, send func() error) error {
 	for waited := time.Duration(0); ; {
-		if err := p.budget.acquire(ctx, t.place.Installation, kind); err != nil {
-			return nil, err
+		if err := p.budget.acquire(ctx, t.place.Installation, k); err != nil {
+			return err
 		}
-		resp, err := t.call(ctx, method, path, body, into)
+		err := send()
 		limit, ok := errors.AsType[*librarian.RateLimitError](err)
 		if !ok {
-			return resp, err
+			return err
 		}
 		p.budget.pause(t.place.Installation, limit.After)
 		if waited += limit.After; waited > maxWait {
-			return resp, err
-		}
-	}
-}
-
-// React marks what asked with r and takes our other marks off it. Twice is as once. A thread that takes no reactions is
-// [librarian.ErrCannotPost]; a rate limit is a [librarian.RateLimitError].
-func (p *Poster) React(ctx context.Context, place librarian.Place, r librarian.Reaction) error {
-	t, err := p.target(ctx, place)
-	if err != nil {
-		return failed("react", err)
-	}
-	path, err := reactionsPath(place)
-	if err != nil {
-		return failed("react", err)
-	}
-	var mine github.Reaction
-	if _, err := p.write(ctx, t, reaction, http.MethodPost, path, map[string]string{"content": string(r)}, &mine); err != nil {
-		return failed("react", err)
-	}
-	if r == librarian.ReactionEyes { // the first mark: nothing to take off, and no time to lose
-		return nil
-	}
-	me := mine.GetUser().GetID() // GitHub says of a reaction whose it is, not by which App: this one tells who we are
-	for _, other := range [...]librarian.Reaction{librarian.ReactionEyes, librarian.ReactionConfused, librarian.ReactionRocket} {
-		if other == r || me == 0 {
-			continue
-		}
-		if err := p.takeOff(ctx, t, path, other, me); err != nil {
-			return failed("react: remove "+string(other), err)
-		}
-	}
-	return nil
-}
-
-// takeOff removes the reaction of one kind that user me left, if there is one among the first 100.
-func (p *Poster) takeOff(ctx context.Context, t target, path string, r librarian.Reaction, me int64) error {
-	var all []github.Reaction
-	if _, err := t.call(ctx, http.MethodGet, path+"?per_page=100&content="+string(r), nil, &all); err != nil {
-		return err
-	}
-	for _, old := range all {
-		if old.GetUser().GetID() != me || old.GetContent() != string(r) {
-			continue
-		}
-		_, err := p.write(ctx, t, tidy, http.MethodDelete, fmt.Sprintf("%s/%d", path, old.GetID()), nil, nil)
-		if err != nil && !missing(err) {
 			return err
 		}
 	}
-	return nil
 }
 
-func reactionsPath(place librarian.Place) (string, error) {
-	switch place.Trigger {
-	case librarian.TriggerIssueComment:
-		if place.TriggerID <= 0 {
-			break
-		}
-		return fmt.Sprintf("issues/comments/%d/reactions", place.TriggerID), nil
-	case librarian.TriggerIssueBody:
-		return fmt.Sprintf("issues/%d/reactions", place.Number), nil
+// maxHeads bounds the runs whose commit is kept.
+const maxHeads = 1000
+
+// head gives the commit that a run is answered at, or keeps sha for it.
+func (p *Poster) head(run librarian.RunID, sha string) string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if kept := p.heads[run]; kept != "" || sha == "" {
+		return kept
 	}
-	return "", fmt.Errorf("nothing to react to: trigger %q", place.Trigger)
+	if len(p.heads) >= maxHeads {
+		clear(p.heads)
+	}
+	p.heads[run] = sha
+	return sha
 }
 
-// Remove deletes a comment of ours in the place's thread. One that is gone is no error; one that is not ours stays, and is.
+// Remove takes away a comment of ours in the place's thread. One that is gone is no error; one that is not ours stays, and is.
 func (p *Poster) Remove(ctx context.Context, place librarian.Place, id int64) error {
-	t, err := p.target(ctx, place)
+	_, m, err := p.target(ctx, place)
 	if err != nil {
 		return failed("remove", err)
 	}
-	c, err := p.ownComment(ctx, t, id)
+	c, err := m.one(ctx, id)
 	switch {
 	case missing(err):
 		return nil
@@ -166,7 +146,7 @@ func (p *Poster) Remove(ctx context.Context, place librarian.Place, id int64) er
 	case c == nil:
 		return failed("remove", errNotOurs)
 	}
-	_, err = p.write(ctx, t, tidy, http.MethodDelete, fmt.Sprintf("issues/comments/%d", id), nil, nil)
+	err = m.remove(ctx, c)
 	if missing(err) {
 		return nil
 	}
@@ -175,11 +155,11 @@ func (p *Poster) Remove(ctx context.Context, place librarian.Place, id int64) er
 
 // Exists reports whether a comment of ours is still in the place's thread. An error is never a "no".
 func (p *Poster) Exists(ctx context.Context, place librarian.Place, id int64) (bool, error) {
-	t, err := p.target(ctx, place)
+	_, m, err := p.target(ctx, place)
 	if err != nil {
 		return false, failed("exists", err)
 	}
-	c, err := p.ownComment(ctx, t, id)
+	c, err := m.one(ctx, id)
 	if missing(err) {
 		return false, nil
 	}
@@ -189,29 +169,7 @@ func (p *Poster) Exists(ctx context.Context, place librarian.Place, id int64) (b
 // errNotOurs is a comment that our App did not write, or that stands in another thread.
 var errNotOurs = errors.New("the comment is not ours")
 
-// remark is what GitHub sends of a comment; go-github's type leaves out the App.
-type remark struct {
-	ID       int64  `json:"id"`
-	Body     string `json:"body"`
-	HTMLURL  string `json:"html_url"`
-	IssueURL string `json:"issue_url"`
-	App      *struct {
-		ID int64 `json:"id"`
-	} `json:"performed_via_github_app"`
-}
-
-// ownComment reads a comment; it is nil when the comment is not ours.
-func (p *Poster) ownComment(ctx context.Context, t target, id int64) (*remark, error) {
-	var c remark
-	if _, err := t.call(ctx, http.MethodGet, fmt.Sprintf("issues/comments/%d", id), nil, &c); err != nil {
-		return nil, err
-	}
-	if !p.wrote(c) || !strings.HasSuffix(c.IssueURL, fmt.Sprintf("/issues/%d", t.place.Number)) {
-		return nil, nil
-	}
-	return &c, nil
-}
-
-func (p *Poster) wrote(c remark) bool {
-	return p.opts.AppID > 0 && c.App != nil && c.App.ID == p.opts.AppID
+// escape is a branch's name as a part of a path: its slashes stay.
+func escape(ref string) string {
+	return strings.ReplaceAll(url.PathEscape(ref), "%2F", "/")
 }

@@ -80,10 +80,7 @@ func newThread(t *testing.T, sim githubsim.Options) *thread {
 
 // newPoster makes another Poster on the same GitHub: what a restart leaves.
 func (h *thread) newPoster() *comment.Poster {
-	return comment.New(comment.Options{AppID: h.app.ID, Client: func(ctx context.Context, p librarian.Place) (*github.Client, librarian.RepoName, error) {
-		_, n, _ := p.Repo.GitHub()
-		return h.hub.PostClient(ctx, p.Installation, n)
-	}})
+	return comment.New(comment.Options{AppID: h.app.ID, BotID: h.app.BotUserID, Client: h.hub.PostClient})
 }
 
 func (h *thread) post(role, body string) librarian.Post {
@@ -242,8 +239,9 @@ func TestO6_ForgedMarkerIsNotOurs(t *testing.T) {
 	require.NoError(t, err)
 	oh, err := hub.New(hub.Options{APIURL: h.APIURL(), AppID: other.ID, PrivateKey: appKey()})
 	require.NoError(t, err)
-	_, number, _ := h.place.Repo.GitHub()
-	c, _, err := oh.PostClient(ctx, in.ID, number)
+	theirs := h.place
+	theirs.Installation = in.ID
+	c, _, err := oh.PostClient(ctx, theirs)
 	require.NoError(t, err)
 	run := librarian.NewRunID()
 	marker := fmt.Sprintf("<!-- librarian run=%s role=answer part=1/1 -->\n", run)

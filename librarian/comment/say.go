@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
-	"net/url"
 	"time"
 	"unicode/utf16"
 
@@ -25,6 +23,8 @@ const (
 // Say puts post into the place's thread, once: it edits the comment if it is there and says something else, and makes it if it
 // is not. A body that is too long is [librarian.ErrTooLong]; a thread that takes no comments is [librarian.ErrCannotPost];
 // a rate limit, GitHub's or our own, is a [librarian.RateLimitError]. After any other error it can be said again.
+//
+// The id that comes back is good for Post.Known, [Poster.Remove] and [Poster.Exists], and for nothing else.
 func (p *Poster) Say(ctx context.Context, place librarian.Place, post librarian.Post) (librarian.PostedData, error) {
 	mark, err := marker(post)
 	if err != nil {
@@ -34,11 +34,11 @@ func (p *Poster) Say(ctx context.Context, place librarian.Place, post librarian.
 	if n := units(body); n > MaxBody {
 		return librarian.PostedData{}, failed("say", fmt.Errorf("%w: %d UTF-16 units", librarian.ErrTooLong, n))
 	}
-	t, err := p.target(ctx, place)
+	_, m, err := p.target(ctx, place)
 	if err != nil {
 		return librarian.PostedData{}, failed("say", err)
 	}
-	c, err := p.find(ctx, t, post, mark)
+	c, err := find(ctx, m, post, mark)
 	if err != nil {
 		return librarian.PostedData{}, failed("say: find", err)
 	}
@@ -48,63 +48,40 @@ func (p *Poster) Say(ctx context.Context, place librarian.Place, post librarian.
 	}
 	switch {
 	case c == nil:
-		c, err = p.create(ctx, t, k, post, mark, body)
-	case c.Body != body:
-		var edited remark
-		_, err = p.write(ctx, t, k, http.MethodPatch, fmt.Sprintf("issues/comments/%d", c.ID), map[string]string{"body": body}, &edited)
+		c, err = p.create(ctx, m, k, post, mark, body)
+	case c.body != body:
+		err = m.edit(ctx, k, post, c, body)
 		if missing(err) { // deleted between the two requests
-			c, err = p.create(ctx, t, k, post, mark, body)
+			c, err = p.create(ctx, m, k, post, mark, body)
 		}
 	}
 	if err != nil {
 		return librarian.PostedData{}, failed("say", err)
 	}
-	return librarian.PostedData{Role: post.Role, Comment: c.ID, URL: c.HTMLURL}, nil
+	return librarian.PostedData{Role: post.Role, Comment: c.id, URL: c.url}, nil
 }
 
 // find looks for the comment that post is to be: the recorded one first, then by its marker. Nil means that there is none.
-func (p *Poster) find(ctx context.Context, t target, post librarian.Post, mark string) (*remark, error) {
-	if post.Known > 0 {
-		c, err := p.ownComment(ctx, t, post.Known)
+func find(ctx context.Context, m medium, post librarian.Post, mark string) (*remark, error) {
+	if post.Known != 0 {
+		c, err := m.one(ctx, post.Known)
 		if err != nil && !missing(err) {
 			return nil, err
 		}
-		if c != nil && same(c.Body, mark) {
+		if c != nil && same(c.body, mark) {
 			return c, nil
 		}
 	}
-	q := url.Values{"per_page": {fmt.Sprint(pageSize)}}
-	if !post.Since.IsZero() {
-		q.Set("since", post.Since.Add(-clockMargin).UTC().Format(time.RFC3339))
-	}
-	for page := 1; page <= maxPages; page++ {
-		q.Set("page", fmt.Sprint(page))
-		var all []remark
-		resp, err := t.call(ctx, http.MethodGet, fmt.Sprintf("issues/%d/comments?%s", t.place.Number, q.Encode()), nil, &all)
-		if err != nil {
-			return nil, err
-		}
-		for i := range all {
-			if p.wrote(all[i]) && same(all[i].Body, mark) {
-				return &all[i], nil
-			}
-		}
-		if resp.NextPage == 0 {
-			return nil, nil
-		}
-	}
-	return nil, errors.New("too many comments to tell whether this one is there")
+	return m.search(ctx, post, mark)
 }
 
 // create makes the comment. When GitHub does not say whether it did, because the connection was cut or it answered 5xx, the
 // thread is asked before a second try.
-func (p *Poster) create(ctx context.Context, t target, k kind, post librarian.Post, mark, body string) (*remark, error) {
-	path := fmt.Sprintf("issues/%d/comments", t.place.Number)
+func (p *Poster) create(ctx context.Context, m medium, k kind, post librarian.Post, mark, body string) (*remark, error) {
 	for try := 1; ; try++ {
-		var made remark
-		_, err := p.write(ctx, t, k, http.MethodPost, path, map[string]string{"body": body}, &made)
+		made, err := m.create(ctx, k, post, body)
 		if err == nil {
-			return &made, nil
+			return made, nil
 		}
 		if !uncertain(err) || ctx.Err() != nil {
 			return nil, err
@@ -113,7 +90,7 @@ func (p *Poster) create(ctx context.Context, t target, k kind, post librarian.Po
 		if sleep(ctx, time.Duration(try)*time.Second) != nil { // a list may lag behind a write
 			return nil, err
 		}
-		found, findErr := p.find(ctx, t, post, mark)
+		found, findErr := find(ctx, m, post, mark)
 		if findErr != nil {
 			return nil, errors.Join(err, findErr)
 		}

@@ -254,16 +254,19 @@ func (h *Hub) Rejected(t Token) {
 	}
 }
 
-// PostClient is a client that can comment and react in one repository, and nothing else; with it comes the repository's
-// present name. Its writes are sent once, renamed repositories followed.
-func (h *Hub) PostClient(ctx context.Context, installation, number int64) (*github.Client, librarian.RepoName, error) {
+// PostClient is a client that can post and react in place's repository, in threads of its kind, and nothing else; with it comes
+// the repository's present name. Its writes are sent once, renamed repositories followed. A place of another GitHub, or on the
+// terminal, is [librarian.ErrNotFound].
+func (h *Hub) PostClient(ctx context.Context, place librarian.Place) (*github.Client, librarian.RepoName, error) {
 	if h.tokens == nil {
 		return nil, librarian.RepoName{}, errNoApp("post client")
 	}
-	if number <= 0 {
+	host, number, ok := place.Repo.GitHub()
+	class, posts := postClass(place.Kind)
+	if !ok || !posts || host != h.host.host {
 		return nil, librarian.RepoName{}, fmt.Errorf("hub: post client: %w", librarian.ErrNotFound)
 	}
-	key := tokenKey{classPost, installation, number}
+	key := tokenKey{class, place.Installation, number}
 	_, name, err := h.tokens.token(ctx, key)
 	if err != nil {
 		return nil, librarian.RepoName{}, failed("post client", err)

@@ -54,6 +54,11 @@ func (l *limits) note(req *http.Request, resp *http.Response) *librarian.RateLim
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if resp.StatusCode != http.StatusForbidden && resp.StatusCode != http.StatusTooManyRequests {
+		if graphLimited(req, resp) {
+			after := max(untilReset(resp.Header, l.now()), time.Second)
+			l.until[resource(req)] = l.now().Add(after)
+			return &librarian.RateLimitError{After: after, Told: true, Err: &refusal{resp.StatusCode, "RATE_LIMITED"}}
+		}
 		if resp.StatusCode < http.StatusBadRequest {
 			l.untold = 0
 		}
@@ -99,6 +104,8 @@ func secondary(message string) bool {
 // See https://docs.github.com/en/rest/rate-limit/rate-limit#get-rate-limit-status-for-the-authenticated-user.
 func resource(req *http.Request) string {
 	switch {
+	case isGraph(req):
+		return "graphql"
 	case strings.HasSuffix(req.URL.Path, "/search/code"):
 		return "code_search"
 	case strings.Contains(req.URL.Path, "/search/"):

@@ -22,25 +22,54 @@ const (
 	classFacts  class = "facts"  // repositories by name: metadata of whatever the installation covers
 	classThread class = "thread" // one repository, its threads and who may do what in it
 	classRead   class = "read"   // one repository's contents, for git
-	classPost   class = "post"   // comments and reactions in one repository
+	classTalks  class = "talks"  // one repository's discussions
 
 	classResearch class = "research" // one repository, to be read through the API by a run's tools
+
+	// What posts in one repository, by the kind of thread. None of them can write contents.
+	classPostIssue      class = "post issue"
+	classPostPull       class = "post pull request" // also in its review threads
+	classPostDiscussion class = "post discussion"
+	classPostCommit     class = "post commit" // a check run; contents tell where a branch stands
 )
 
-func (c class) permissions() *github.InstallationPermissions {
-	read, write := github.String("read"), github.String("write")
+// permissions are by GitHub's names; go-github's struct of them knows no discussions.
+func (c class) permissions() map[string]string {
 	switch c {
 	case classThread:
-		return &github.InstallationPermissions{Metadata: read, Issues: read, PullRequests: read}
+		return map[string]string{"metadata": "read", "issues": "read", "pull_requests": "read"}
+	case classTalks:
+		return map[string]string{"metadata": "read", "discussions": "read"}
 	case classRead:
-		return &github.InstallationPermissions{Metadata: read, Contents: read}
+		return map[string]string{"metadata": "read", "contents": "read"}
 	case classResearch:
-		return &github.InstallationPermissions{Metadata: read, Contents: read, Issues: read, PullRequests: read}
-	case classPost:
-		return &github.InstallationPermissions{Metadata: read, Issues: write, PullRequests: write}
+		return map[string]string{"metadata": "read", "contents": "read", "issues": "read", "pull_requests": "read"}
+	case classPostIssue:
+		return map[string]string{"metadata": "read", "issues": "write"}
+	case classPostPull:
+		return map[string]string{"metadata": "read", "issues": "write", "pull_requests": "write"}
+	case classPostDiscussion:
+		return map[string]string{"metadata": "read", "discussions": "write"}
+	case classPostCommit:
+		return map[string]string{"metadata": "read", "checks": "write", "contents": "read"}
 	default:
-		return &github.InstallationPermissions{Metadata: read}
+		return map[string]string{"metadata": "read"}
 	}
+}
+
+// postClass is the class that can post in a thread of that kind, and in no other.
+func postClass(kind librarian.PlaceKind) (class, bool) {
+	switch kind {
+	case librarian.PlaceIssue:
+		return classPostIssue, true
+	case librarian.PlacePull, librarian.PlaceReview:
+		return classPostPull, true
+	case librarian.PlaceDiscussion:
+		return classPostDiscussion, true
+	case librarian.PlaceCommit:
+		return classPostCommit, true
+	}
+	return "", false
 }
 
 type tokenKey struct {
@@ -131,12 +160,19 @@ func (m *minter) mint(ctx context.Context, key tokenKey) (Token, librarian.RepoN
 	if key.installation <= 0 {
 		return Token{}, none, librarian.ErrNotFound
 	}
-	opts := &github.InstallationTokenOptions{Permissions: key.class.permissions()}
+	ask := struct {
+		Repositories []int64           `json:"repository_ids,omitempty"`
+		Permissions  map[string]string `json:"permissions"`
+	}{Permissions: key.class.permissions()}
 	if key.repo != 0 {
-		opts.RepositoryIDs = []int64{key.repo}
+		ask.Repositories = []int64{key.repo}
 	}
-	got, _, err := m.apps.Apps.CreateInstallationToken(ctx, key.installation, opts)
+	req, err := m.apps.NewRequest(http.MethodPost, fmt.Sprintf("app/installations/%d/access_tokens", key.installation), ask)
 	if err != nil {
+		return Token{}, none, err
+	}
+	var got github.InstallationToken
+	if _, err := m.apps.Do(ctx, req, &got); err != nil {
 		return Token{}, none, mintError(err)
 	}
 	if got.GetToken() == "" {

@@ -230,7 +230,7 @@ func TestTerminal(t *testing.T) {
 
 	_, err = anyone.App(ctx)
 	require.Error(t, err)
-	_, _, err = anyone.PostClient(ctx, 0, 1)
+	_, _, err = anyone.PostClient(ctx, w.postPlace("acme/app"))
 	require.Error(t, err)
 }
 

@@ -28,7 +28,7 @@ type retry struct {
 
 func (t *retry) RoundTrip(req *http.Request) (*http.Response, error) {
 	ctx := req.Context()
-	again := t.all || req.Method == http.MethodGet || req.Method == http.MethodHead
+	again := t.all || req.Method == http.MethodGet || req.Method == http.MethodHead || graphReads(req)
 	var waited time.Duration
 	for try := 1; ; try++ {
 		resp, limit, err := t.once(req)

@@ -23,9 +23,17 @@ const (
 	commentsPage   = 100     // the most that GitHub gives at once
 )
 
-// Thread reads the issue or pull request of place with its discussion: the newest 500 comments and 1 MiB of text, and the
-// comment that asked. A thread that is gone is [librarian.ErrNotFound]; of a comment that asked and is gone TriggerGone tells.
+// Thread reads the issue, pull request or discussion of place with what was said in it: the newest 500 comments and 1 MiB of
+// text, and the comment that asked. Of a pull request it has the first 300 files and the newest 100 reviews too; of a question
+// in a review, that thread. A thread that is gone is [librarian.ErrNotFound]; of a comment that asked and is gone TriggerGone
+// tells. A commit has no thread: what is read of it is empty.
 func (h *Hub) Thread(ctx context.Context, place librarian.Place) (librarian.Thread, error) {
+	switch place.Kind {
+	case librarian.PlaceCommit:
+		return librarian.Thread{}, nil
+	case librarian.PlaceDiscussion:
+		return h.discussion(ctx, place)
+	}
 	c, name, err := h.threadClient(ctx, place)
 	if err != nil {
 		return librarian.Thread{}, failed("thread", err)
@@ -45,61 +53,107 @@ func (h *Hub) Thread(ctx context.Context, place librarian.Place) (librarian.Thre
 		Locked:    issue.GetLocked(),
 	}
 	thread.Body, _ = clip(issue.GetBody())
-	// A number that was asked in may by now name another issue: after a transfer, a deletion.
-	thread.TriggerGone = place.Trigger == librarian.TriggerIssueBody && place.TriggerID != 0 && issue.GetID() != place.TriggerID
+	thread.TriggerGone = !asks(place, issue)
 	if issue.IsPullRequest() {
 		if thread.Pull, err = pull(ctx, c, name, place.Number); err != nil {
 			return librarian.Thread{}, failed("thread: pull request", err)
 		}
 	}
-	comments, omitted, err := newestComments(ctx, c, name, place.Number)
+	all, omitted, err := newest(ctx, c, fmt.Sprintf("repos/%s/issues/%d/comments", name, place.Number))
 	if err != nil {
 		return librarian.Thread{}, failed("thread: comments", err)
 	}
-	thread.Comments, thread.Omitted = comments, omitted
-	if place.Trigger == librarian.TriggerIssueComment && !slices.ContainsFunc(comments, isID(place.TriggerID)) {
-		asked, err := h.comment(ctx, c, name, place)
-		switch {
-		case err == nil:
-			thread.Comments = slices.Insert(thread.Comments, 0, asked)
-			thread.Omitted = max(0, thread.Omitted-1)
-		case errors.Is(err, librarian.ErrNotFound):
-			thread.TriggerGone = true
-		default:
-			return librarian.Thread{}, err
+	thread.Comments, thread.Omitted = fit(all, omitted)
+	if place.Kind == librarian.PlaceReview {
+		if thread.Review, err = reviewThread(ctx, c, name, place); err != nil {
+			return librarian.Thread{}, failed("thread: review", err)
 		}
 	}
-	return thread, nil
+	return thread, h.addTrigger(ctx, c, name, place, &thread)
 }
 
-// TriggerExists reports whether the comment or issue that asked is still there. An error is never a "no".
+// addTrigger looks for the comment that asked where it was not read with the others.
+func (h *Hub) addTrigger(ctx context.Context, c *github.Client, name librarian.RepoName, place librarian.Place, thread *librarian.Thread) error {
+	list, omitted := &thread.Comments, &thread.Omitted
+	switch place.Trigger {
+	case librarian.TriggerIssueComment:
+	case librarian.TriggerReviewComment:
+		if thread.Review == nil {
+			return nil
+		}
+		list, omitted = &thread.Review.Comments, &thread.Review.Omitted
+	case librarian.TriggerReviewBody:
+		if thread.Pull == nil {
+			return nil
+		}
+		list, omitted = &thread.Pull.Reviews, new(int)
+	default:
+		return nil
+	}
+	if slices.ContainsFunc(*list, func(c librarian.Comment) bool { return c.ID == place.TriggerID }) {
+		return nil
+	}
+	asked, err := h.asked(ctx, c, name, place)
+	switch {
+	case err == nil:
+		*list = slices.Insert(*list, 0, asked.comment())
+		*omitted = max(0, *omitted-1)
+	case gone(err):
+		thread.TriggerGone = true
+	default:
+		return err
+	}
+	return nil
+}
+
+// TriggerExists reports whether the comment, review, issue or discussion that asked is still there. An error is never a "no".
+// A dispatch has nothing that could be deleted.
 func (h *Hub) TriggerExists(ctx context.Context, place librarian.Place) (bool, error) {
+	if place.Trigger == librarian.TriggerDispatch || place.Trigger == librarian.TriggerTerminal {
+		return true, nil
+	}
+	if place.Kind == librarian.PlaceDiscussion {
+		return h.talkExists(ctx, place)
+	}
 	c, name, err := h.threadClient(ctx, place)
 	if err != nil {
 		return false, failed("trigger", err)
 	}
+	there := true
 	switch place.Trigger {
-	case librarian.TriggerIssueComment:
-		_, err = h.comment(ctx, c, name, place)
-	case librarian.TriggerIssueBody:
+	case librarian.TriggerIssueComment, librarian.TriggerReviewComment, librarian.TriggerReviewBody:
+		_, err = h.asked(ctx, c, name, place)
+	default: // the issue itself
 		var issue *github.Issue
-		if issue, _, err = c.Issues.Get(ctx, name.Owner, name.Name, place.Number); err == nil {
-			return place.TriggerID == 0 || issue.GetID() == place.TriggerID, nil
+		issue, _, err = c.Issues.Get(ctx, name.Owner, name.Name, place.Number)
+		if err == nil {
+			there = asks(place, issue)
 		}
 		err = failed("trigger", err)
-	default:
-		return true, nil
 	}
 	if gone(err) {
 		return false, nil
 	}
-	return err == nil, err
+	return err == nil && there, err
+}
+
+// asks reports whether an issue is still the one that place was made for: a number may by now name another, after a transfer or
+// a deletion.
+func asks(place librarian.Place, issue *github.Issue) bool {
+	if place.Trigger != librarian.TriggerIssueBody || place.TriggerID == 0 || issue.GetID() == place.TriggerID {
+		return true
+	}
+	// Of a pull request deliveries tell its own id, and the issues API tells another one.
+	return place.Kind == librarian.PlacePull && issue.IsPullRequest()
 }
 
 // gone tells a deleted object from one that may not be seen just now: a suspended App must not cancel every run.
 func gone(err error) bool {
 	if _, mint := errors.AsType[*tokenError](err); mint {
 		return false
+	}
+	if g, ok := errors.AsType[*graphError](err); ok {
+		return g.kind == "NOT_FOUND"
 	}
 	e, ok := errors.AsType[*github.ErrorResponse](err)
 	return errors.Is(err, librarian.ErrNotFound) && (!ok || e.Response.StatusCode == http.StatusNotFound || e.Response.StatusCode == http.StatusGone)
@@ -115,50 +169,72 @@ func (h *Hub) threadClient(ctx context.Context, place librarian.Place) (*github.
 		return h.anyone, place.RepoName, nil
 	}
 	key := tokenKey{classThread, place.Installation, number}
+	if place.Kind == librarian.PlaceDiscussion {
+		key.class = classTalks
+	}
 	_, name, err := h.tokens.token(ctx, key)
 	return h.client(key), name, err
 }
 
-// issueComment is what GitHub sends of a comment; go-github's type leaves out the App.
-type issueComment struct {
-	ID        int64               `json:"id"`
-	Body      string              `json:"body"`
-	User      *github.User        `json:"user"`
-	Role      string              `json:"author_association"`
-	CreatedAt time.Time           `json:"created_at"`
-	UpdatedAt time.Time           `json:"updated_at"`
-	HTMLURL   string              `json:"html_url"`
-	IssueURL  string              `json:"issue_url"`
-	App       *struct{ ID int64 } `json:"performed_via_github_app"`
+// remark is what GitHub sends of a comment, a review comment or a review; go-github's types leave out the App.
+type remark struct {
+	ID          int64               `json:"id"`
+	Body        string              `json:"body"`
+	User        *github.User        `json:"user"`
+	Role        string              `json:"author_association"`
+	CreatedAt   time.Time           `json:"created_at"`
+	UpdatedAt   time.Time           `json:"updated_at"`
+	SubmittedAt time.Time           `json:"submitted_at"`
+	HTMLURL     string              `json:"html_url"`
+	IssueURL    string              `json:"issue_url"`
+	PullURL     string              `json:"pull_request_url"`
+	App         *struct{ ID int64 } `json:"performed_via_github_app"`
+	State       string              `json:"state"`
+
+	InReplyTo int64  `json:"in_reply_to_id"`
+	Path      string `json:"path"`
+	Line      int    `json:"line"`
+	Hunk      string `json:"diff_hunk"`
 }
 
-func (c issueComment) comment() librarian.Comment {
-	out := librarian.Comment{ID: c.ID, Author: principal(c.User), Role: c.Role, CreatedAt: c.CreatedAt, UpdatedAt: c.UpdatedAt, URL: c.HTMLURL}
-	out.Body, out.Clipped = clip(c.Body)
-	if c.App != nil {
-		out.App = c.App.ID
+func (r remark) comment() librarian.Comment {
+	out := librarian.Comment{ID: r.ID, Author: principal(r.User), Role: r.Role, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt, URL: r.HTMLURL,
+		ReplyTo: r.InReplyTo, State: r.State}
+	if out.CreatedAt.IsZero() {
+		out.CreatedAt, out.UpdatedAt = r.SubmittedAt, r.SubmittedAt
+	}
+	out.Body, out.Clipped = clip(r.Body)
+	if r.App != nil {
+		out.App = r.App.ID
 	}
 	return out
 }
 
-// comment reads the comment that asked; one that stands in another thread is not it.
-func (h *Hub) comment(ctx context.Context, c *github.Client, name librarian.RepoName, place librarian.Place) (librarian.Comment, error) {
-	var got issueComment
-	if _, err := get(ctx, c, fmt.Sprintf("repos/%s/issues/comments/%d", name, place.TriggerID), &got); err != nil {
-		return librarian.Comment{}, failed("comment", err)
+// asked reads the comment or review that asked; one that stands in another thread is not it.
+func (h *Hub) asked(ctx context.Context, c *github.Client, name librarian.RepoName, place librarian.Place) (remark, error) {
+	var got remark
+	path, thread := fmt.Sprintf("issues/comments/%d", place.TriggerID), fmt.Sprintf("/issues/%d", place.Number)
+	switch place.Trigger {
+	case librarian.TriggerReviewComment:
+		path, thread = fmt.Sprintf("pulls/comments/%d", place.TriggerID), fmt.Sprintf("/pulls/%d", place.Number)
+	case librarian.TriggerReviewBody:
+		path, thread = fmt.Sprintf("pulls/%d/reviews/%d", place.Number, place.TriggerID), fmt.Sprintf("/pulls/%d", place.Number)
 	}
-	if !strings.HasSuffix(got.IssueURL, fmt.Sprintf("/issues/%d", place.Number)) {
-		return librarian.Comment{}, fmt.Errorf("hub: comment: %w", librarian.ErrNotFound)
+	if _, err := get(ctx, c, "repos/"+name.String()+"/"+path, &got); err != nil {
+		return remark{}, failed("comment", err)
 	}
-	return got.comment(), nil
+	if !strings.HasSuffix(got.IssueURL+got.PullURL, thread) {
+		return remark{}, fmt.Errorf("hub: comment: %w", librarian.ErrNotFound)
+	}
+	return got, nil
 }
 
-// newestComments reads the last pages of a discussion and counts what came before. GitHub lists from the oldest on.
-func newestComments(ctx context.Context, c *github.Client, name librarian.RepoName, number int) ([]librarian.Comment, int, error) {
-	list := func(page int) ([]issueComment, *github.Response, error) {
+// newest reads the last pages of a list and counts what came before. GitHub lists from the oldest on.
+func newest(ctx context.Context, c *github.Client, path string) (all []remark, omitted int, err error) {
+	list := func(page int) ([]remark, *github.Response, error) {
 		q := url.Values{"per_page": {fmt.Sprint(commentsPage)}, "page": {fmt.Sprint(page)}}
-		var got []issueComment
-		resp, err := get(ctx, c, fmt.Sprintf("repos/%s/issues/%d/comments?%s", name, number, q.Encode()), &got)
+		var got []remark
+		resp, err := get(ctx, c, path+"?"+q.Encode(), &got)
 		return got, resp, err
 	}
 	first, resp, err := list(1)
@@ -167,7 +243,7 @@ func newestComments(ctx context.Context, c *github.Client, name librarian.RepoNa
 	}
 	last := max(resp.LastPage, 1)
 	from := max(2, last-maxThreadPages+1)
-	all, omitted := first, 0
+	all = first
 	if from > 2 {
 		all, omitted = nil, (from-1)*commentsPage
 	}
@@ -178,6 +254,11 @@ func newestComments(ctx context.Context, c *github.Client, name librarian.RepoNa
 		}
 		all = append(all, more...)
 	}
+	return all, omitted, nil
+}
+
+// fit keeps the newest whose text fits, and adds what it left out to omitted.
+func fit(all []remark, omitted int) ([]librarian.Comment, int) {
 	keep, size := len(all), 0
 	for keep > 0 && size+len(all[keep-1].Body) <= maxThreadBytes {
 		keep--
@@ -187,23 +268,7 @@ func newestComments(ctx context.Context, c *github.Client, name librarian.RepoNa
 	for _, one := range all[keep:] {
 		comments = append(comments, one.comment())
 	}
-	return comments, omitted + keep, nil
-}
-
-func pull(ctx context.Context, c *github.Client, name librarian.RepoName, number int) (*librarian.Pull, error) {
-	got, _, err := c.PullRequests.Get(ctx, name.Owner, name.Name, number)
-	if err != nil {
-		return nil, err
-	}
-	return &librarian.Pull{
-		HeadSHA:  got.GetHead().GetSHA(),
-		HeadRef:  got.GetHead().GetRef(),
-		HeadRepo: got.GetHead().GetRepo().GetFullName(),
-		BaseSHA:  got.GetBase().GetSHA(),
-		BaseRef:  got.GetBase().GetRef(),
-		Draft:    got.GetDraft(),
-		Merged:   got.GetMerged(),
-	}, nil
+	return comments, omitted + keep
 }
 
 func get(ctx context.Context, c *github.Client, path string, into any) (*github.Response, error) {
@@ -220,10 +285,6 @@ func principal(u *github.User) librarian.Principal {
 		return librarian.Principal{Login: librarian.GhostLogin}
 	}
 	return librarian.Principal{ID: u.GetID(), Login: u.GetLogin(), Bot: u.GetType() == "Bot"}
-}
-
-func isID(id int64) func(librarian.Comment) bool {
-	return func(c librarian.Comment) bool { return c.ID == id }
 }
 
 func clip(s string) (string, bool) {

@@ -23,7 +23,7 @@ func TestT4_Thread(t *testing.T) {
 	asked, err := w.Comment("acme/app", issue.Number, "ada", "@librarian why?")
 	require.NoError(t, err)
 	require.NoError(t, w.DeleteUser("mallory"))
-	post, n, err := w.hub.PostClient(ctx, w.inst, w.repo["acme/app"].ID)
+	post, n, err := w.hub.PostClient(ctx, w.postPlace("acme/app"))
 	require.NoError(t, err)
 	body := "mine"
 	req, err := post.NewRequest("POST", fmt.Sprintf("repos/%s/issues/%d/comments", n, issue.Number), map[string]string{"body": body})

@@ -107,6 +107,11 @@ func (w *world) place(repo string, issue githubsim.Issue, comment int64) librari
 	return p
 }
 
+// postPlace is an issue's thread of a repository.
+func (w *world) postPlace(repo string) librarian.Place {
+	return w.place(repo, githubsim.Issue{Number: 1}, 0)
+}
+
 // since gives what was requested after the first n requests, as "METHOD path status".
 func (w *world) since(n int) []string {
 	var list []string
