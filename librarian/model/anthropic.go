@@ -145,7 +145,7 @@ func anthropicReply(msg *anthropic.Message, args map[int64]*strings.Builder) (Re
 				text = b.String()
 			}
 			p.Args, p.BadArgs = splitArgs(text)
-			if p.BadArgs == "" {
+			if isObject(p.Args) { // else it cannot be sent back as it is
 				p.Extra = raw
 			}
 			r.Message.Parts = append(r.Message.Parts, p)

@@ -138,11 +138,15 @@ func (a *Anthropic) assistantBlocks(m Message, withThinking bool) []anthropic.Co
 
 // objectArgs is a call's arguments for a provider that takes objects only.
 func objectArgs(args json.RawMessage) json.RawMessage {
-	var o map[string]json.RawMessage
-	if json.Unmarshal(args, &o) != nil || o == nil {
+	if !isObject(args) {
 		return json.RawMessage("{}")
 	}
 	return args
+}
+
+func isObject(raw json.RawMessage) bool {
+	var o map[string]json.RawMessage
+	return json.Unmarshal(raw, &o) == nil && o != nil
 }
 
 func blank(s string) bool { return strings.TrimSpace(s) == "" }

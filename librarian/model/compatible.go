@@ -309,7 +309,7 @@ func (c *Compatible) params(call Call, v chatVariant) openai.ChatCompletionNewPa
 // asked reports whether the user said something of their own in the messages, besides results.
 func asked(messages []Message) bool {
 	for _, m := range messages {
-		if m.Role == User && len(m.Parts) > 0 && m.Parts[0].Kind == Text {
+		if m.Role == User && !blank(m.PlainText()) {
 			return true
 		}
 	}

@@ -134,7 +134,7 @@ func openaiReply(r *responses.Response) (Reply, error) {
 		case "function_call":
 			p := Part{Kind: ToolCall, CallID: item.CallID, Tool: item.Name}
 			p.Args, p.BadArgs = splitArgs(item.Arguments.OfString)
-			if p.BadArgs == "" {
+			if isObject(json.RawMessage(item.Arguments.OfString)) { // else it cannot be sent back as it is
 				p.Extra = raw
 			}
 			out.Message.Parts = append(out.Message.Parts, p)
@@ -233,12 +233,11 @@ func responsesUser(m Message) []responses.ResponseInputItemUnionParam {
 func (a *OpenAI) responsesAssistant(m Message, withThoughts bool) []responses.ResponseInputItemUnionParam {
 	ours := m.Provider == a.o.Provider && withThoughts // an item's id is only known together with its thoughts
 	var out []responses.ResponseInputItemUnionParam
-	for _, p := range m.Parts {
+	for i, p := range m.Parts {
 		switch {
+		case p.Kind == Thinking && !(a.levels != nil && ledOn(m.Parts[i+1:])):
 		case ours && len(p.Extra) > 0:
-			if p.Kind != Thinking || a.levels != nil {
-				out = append(out, param.Override[responses.ResponseInputItemUnionParam](p.Extra))
-			}
+			out = append(out, param.Override[responses.ResponseInputItemUnionParam](p.Extra))
 		case p.Kind == Text && !blank(p.Text):
 			out = append(out, responses.ResponseInputItemParamOfMessage(p.Text, responses.EasyInputMessageRoleAssistant))
 		case p.Kind == ToolCall:
@@ -249,6 +248,16 @@ func (a *OpenAI) responsesAssistant(m Message, withThoughts bool) []responses.Re
 		out = append(out, responses.ResponseInputItemParamOfMessage(noWords, responses.EasyInputMessageRoleAssistant))
 	}
 	return out
+}
+
+// ledOn reports whether what follows a thought goes back as it came: a thought without what it led to is refused.
+func ledOn(parts []Part) bool {
+	for _, p := range parts {
+		if p.Kind != Thinking {
+			return len(p.Extra) > 0
+		}
+	}
+	return false
 }
 
 // gpt says how much a model of OpenAI's can think, by its guide on reasoning (November 2026); nil: not at all. Should the

@@ -130,10 +130,17 @@ type watch struct {
 // middleware watches a response's body. Both SDKs take it.
 func (w *watch) middleware(req *http.Request, next func(*http.Request) (*http.Response, error)) (*http.Response, error) {
 	resp, err := next(req)
-	if err == nil && resp.Body != nil {
+	if err != nil {
+		return resp, err
+	}
+	if resp.StatusCode >= 300 && resp.StatusCode < 400 {
+		_ = resp.Body.Close()
+		return nil, &failure{e: &Error{Kind: ErrInvalid, Status: resp.StatusCode, Message: "the provider sends us elsewhere, which is not followed; check the base URL"}}
+	}
+	if resp.Body != nil {
 		resp.Body = &watchedBody{ReadCloser: resp.Body, w: w, left: maxReply}
 	}
-	return resp, err
+	return resp, nil
 }
 
 type watchedBody struct {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -15,20 +16,21 @@ const ScoutName = "builtin/scout"
 const (
 	scoutRepos      = 4   // repositories opened, in the order they are named
 	scoutCandidates = 10  // asked of find_code per repository
-	scoutReads      = 4   // places read and cited
-	scoutWindow     = 120 // lines read of one place
+	scoutReads      = 4   // places read and cited, of one repository
+	scoutWindow     = 120 // lines cited of one place at most
+	scoutCommits    = 5   // commits listed of a place's history
 )
 
-// Below doubtful, a ranking's confidence in its own first places is too low to call them an answer; below half of the
-// best score, a place is not worth reading beside it.
+// worthwhile is the share of the best score below which a place is not worth reading beside it; rival is the share of the
+// best repository's confidence below which another repository has no say.
 const (
-	doubtful   = 0.35
 	worthwhile = 0.5
+	rival      = 0.7
 )
 
 // Scout is builtin/scout: no language model, a ranked code search that takes its turns as one does. It looks at the
-// conversation, calls checkout_repo, find_code and read, reads their results by their Data, and ends with
-// provide_results. Its answer is made of names, signatures and doc comments that were read, and says what it is.
+// conversation, calls the tools that every model has, reads their results by their Data, and ends with provide_results.
+// Its answer is made of names, signatures and doc comments that were read, and says what it is.
 type Scout struct{}
 
 // Name implements Model.
@@ -60,7 +62,7 @@ type use struct {
 	args map[string]any
 }
 
-// brief is the part of agent.Briefing that scout needs; the shapes below are those of codetool's Data. A test in app holds
+// brief is the part of agent.Briefing that scout needs; the shapes below are those of the tools' Data. A test in app holds
 // them together.
 type brief struct {
 	Question string   `json:"question"`
@@ -83,13 +85,14 @@ type scoutCandidate struct {
 	Path   string  `json:"path"`
 	Start  int     `json:"start"`
 	End    int     `json:"end"`
+	Line   int     `json:"line"`
 	Symbol string  `json:"symbol"`
 	Kind   string  `json:"kind"`
 	Score  float64 `json:"score"`
 
 	repo string
 	text string // of a place that was read
-	from int    // the first line read
+	from int    // the first line cited
 	to   int    // the last one
 }
 
@@ -100,18 +103,38 @@ type scoutRead struct {
 	End   int    `json:"end"`
 }
 
+type scoutRepoSearch struct {
+	Repos []string `json:"repos"`
+}
+
+type scoutLog struct {
+	Commits []struct {
+		SHA     string `json:"sha"`
+		Author  string `json:"author"`
+		Date    string `json:"date"`
+		Subject string `json:"subject"`
+	} `json:"commits"`
+}
+
 // conversation is what scout knows by now.
 type conversation struct {
 	brief    brief
+	tools    map[string]bool // that the run has
+	asked    map[string]int  // calls so far, by tool
 	opened   []scoutCheckout
 	failures []string // of checkouts, in words
 	found    []scoutFound
 	read     []scoutCandidate
-	asked    map[string]bool // tools called so far
+	repos    []string // that a search for them gave
+	repoText string   // the search's own words
+	log      *scoutLog
 }
 
 func readConversation(call Call) (*conversation, error) {
-	c := &conversation{asked: map[string]bool{}}
+	c := &conversation{asked: map[string]int{}, tools: map[string]bool{}}
+	for _, t := range call.Tools {
+		c.tools[t.Name] = true
+	}
 	begin := -1
 	for i, m := range call.Messages { // the newest briefing is the question; a continued run holds older ones, without Data
 		for _, p := range m.Parts {
@@ -130,7 +153,7 @@ func readConversation(call Call) (*conversation, error) {
 		for _, p := range m.Parts {
 			switch p.Kind {
 			case ToolCall:
-				c.asked[p.Tool] = true
+				c.asked[p.Tool]++
 			case ToolResult:
 				c.take(p)
 			}
@@ -156,64 +179,177 @@ func (c *conversation) take(p Part) {
 		if !p.IsError && json.Unmarshal(p.Data, &d) == nil {
 			c.found = append(c.found, d)
 		}
-	case "read":
-		var d scoutRead
-		if p.IsError || json.Unmarshal(p.Data, &d) != nil || d.Start == 0 {
-			return
+	case "search_repos":
+		var d scoutRepoSearch
+		if !p.IsError && json.Unmarshal(p.Data, &d) == nil {
+			c.repos = append(c.repos, d.Repos...)
+			c.repoText = p.Text
 		}
-		for _, w := range c.wanted() {
-			if w.repo == d.Repo && w.Path == d.Path && d.Start >= w.Start && d.Start <= w.End {
-				w.text, w.from, w.to = p.Text, d.Start, min(d.End, w.End)
-				c.read = append(c.read, w)
-				return
-			}
+	case "git_log":
+		var d scoutLog
+		if !p.IsError && json.Unmarshal(p.Data, &d) == nil {
+			c.log = &d
 		}
+	case "read", "read_enclosing":
+		c.takeRead(p)
 	}
+}
+
+// takeRead keeps a place that was read. Of a short declaration all of it is cited, of a long one what was found in it.
+func (c *conversation) takeRead(p Part) {
+	var d scoutRead
+	if p.IsError || json.Unmarshal(p.Data, &d) != nil || d.Start == 0 {
+		return
+	}
+	for _, w := range c.wanted() {
+		if w.repo != d.Repo || w.Path != d.Path || w.line() > d.End || w.line() < d.Start || c.has(w) {
+			continue
+		}
+		w.text, w.from, w.to = p.Text, d.Start, d.End
+		if d.End-d.Start >= scoutWindow {
+			w.from = max(w.line(), d.Start)
+			w.to = min(max(w.End, w.from), d.End, w.from+scoutWindow-1)
+		}
+		c.read = append(c.read, w)
+		return
+	}
+}
+
+// line is where what was found begins.
+func (w scoutCandidate) line() int {
+	if w.Line >= w.Start && w.Line <= w.End {
+		return w.Line
+	}
+	return w.Start
+}
+
+func (c *conversation) has(w scoutCandidate) bool {
+	return slices.ContainsFunc(c.read, func(r scoutCandidate) bool { return r.repo == w.repo && r.Path == w.Path && r.Start == w.Start })
 }
 
 // next decides scout's turn.
 func (c *conversation) next() []use {
 	switch {
-	case !c.asked["checkout_repo"] && len(c.scope()) > 0:
+	case c.asked["search_repos"] == 0 && c.tools["search_repos"] && c.repoQuery() != "" && c.asked["checkout_repo"] == 0:
+		return []use{{"search_repos", map[string]any{"query": c.repoQuery(), "limit": 5}}}
+	case c.asked["checkout_repo"] == 0 && len(c.scope()) > 0:
 		var uses []use
 		for _, r := range c.scope() {
 			uses = append(uses, use{"checkout_repo", map[string]any{"repo": r}})
 		}
 		return uses
-	case !c.asked["find_code"] && len(c.opened) > 0:
+	case c.asked["find_code"] == 0 && len(c.opened) > 0:
 		var uses []use
 		for _, o := range c.opened {
 			uses = append(uses, use{"find_code", map[string]any{"repo": o.Repo, "question": c.brief.Question, "limit": scoutCandidates}})
 		}
 		return uses
-	case !c.asked["read"] && len(c.wanted()) > 0:
+	case c.asked["read"]+c.asked["read_enclosing"] == 0 && len(c.wanted()) > 0:
 		var uses []use
 		for _, w := range c.wanted() {
-			uses = append(uses, use{"read", map[string]any{"repo": w.repo, "path": w.Path, "offset": w.Start, "limit": min(w.End-w.Start+1, scoutWindow)}})
+			uses = append(uses, c.reading(w))
 		}
 		return uses
+	case c.asked["git_log"] == 0 && c.tools["git_log"] && len(c.read) > 0 && aboutHistory.MatchString(c.brief.Question):
+		args := map[string]any{"repo": c.read[0].repo, "path": c.read[0].Path, "limit": scoutCommits, "look_at": 2000}
+		if s := c.read[0].Symbol; s != "" {
+			args["added"] = s
+		}
+		return []use{{"git_log", args}}
 	}
 	return []use{{"provide_results", c.answer()}}
 }
 
-func (c *conversation) scope() []string {
-	repos := slices.Clone(c.brief.Repos)
-	if len(repos) == 0 && c.brief.Place != "" {
-		repos = []string{c.brief.Place}
+// reading is how a place is read: with its doc comment where it is a declaration.
+func (c *conversation) reading(w scoutCandidate) use {
+	if w.Symbol != "" && c.tools["read_enclosing"] {
+		return use{"read_enclosing", map[string]any{"repo": w.repo, "path": w.Path, "line": w.line()}}
 	}
-	return repos[:min(len(repos), scoutRepos)]
+	return use{"read", map[string]any{"repo": w.repo, "path": w.Path, "offset": w.Start, "limit": min(w.End-w.Start+1, scoutWindow)}}
+}
+
+var (
+	// aboutHistory are questions that a log answers better than code does.
+	aboutHistory = regexp.MustCompile(`(?i)\b(who|when)\b[^?.]*\b(wrote|write|add(ed)?|introduc\w+|chang\w+|remov\w+|creat\w+|author\w*|touched|last|first)\b`)
+	// projectName is a word that can only be the name of something: hyphens or dots inside.
+	projectName = regexp.MustCompile("(?:^|[\\s`\"'(])([A-Za-z][A-Za-z0-9]*(?:[-.][A-Za-z0-9]+)+)(?:$|[\\s`\"'),;:?!])")
+	fileName    = regexp.MustCompile(`(?i)\.(go|jsx?|tsx?|mjs|py|rb|rs|java|kt|c|h|cc|cpp|hpp|cs|php|swift|scala|exs?|lua|sh|md|json|ya?ml|toml|txt|html|css|sql|proto|lock|mod|sum|cfg|ini|conf)$`)
+)
+
+// repoQuery is what to look for among repositories: the project that a question names which no scope names, or, without any
+// scope, the words of the question. Empty: there is nothing to look for.
+func (c *conversation) repoQuery() string {
+	name := c.project()
+	switch {
+	case name != "":
+		return name + " in:name"
+	case len(c.brief.Repos) > 0 || c.brief.Place != "":
+		return ""
+	}
+	var words []string
+	for w := range strings.FieldsFuncSeq(strings.ToLower(c.brief.Question), func(r rune) bool {
+		return !(r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '-' || r > 0x7f)
+	}) {
+		if len(w) > 2 && !stopWords[w] && len(words) < 4 {
+			words = append(words, w)
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+// project is a project that the question names in passing, as in "how does drizzle-orm do this?", asked about nothing but
+// the thread's own repository.
+func (c *conversation) project() string {
+	if len(c.brief.Repos) > 1 || len(c.brief.Repos) == 1 && c.brief.Repos[0] != c.brief.Place {
+		return ""
+	}
+	own := strings.ToLower(c.brief.Place)
+	for _, m := range projectName.FindAllStringSubmatch(c.brief.Question, -1) {
+		if w := strings.ToLower(m[1]); !fileName.MatchString(w) && !strings.HasSuffix(own, "/"+w) {
+			return w
+		}
+	}
+	return ""
+}
+
+// scope is what to open: the project that was found by its exact name, then what was named.
+func (c *conversation) scope() []string {
+	var out []string
+	if name := c.project(); name != "" {
+		for _, r := range c.repos {
+			if strings.HasSuffix(strings.ToLower(r), "/"+name) { // the one with most stars comes first
+				out = append(out, r)
+				break
+			}
+		}
+	}
+	for _, r := range c.brief.Repos {
+		if !slices.Contains(out, r) {
+			out = append(out, r)
+		}
+	}
+	if len(c.brief.Repos) == 0 && c.brief.Place != "" {
+		out = append(out, c.brief.Place)
+	}
+	return out[:min(len(out), scoutRepos)]
 }
 
 // wanted are the places worth reading, best first: of one repository its top, of several the top of each in turn.
 func (c *conversation) wanted() []scoutCandidate {
 	var out []scoutCandidate
-	for rank := range scoutCandidates {
+	best, sides := c.confidence(), 0
+	for _, f := range c.found {
+		if f.Confidence >= rival*best {
+			sides++
+		}
+	}
+	for rank := range scoutReads {
 		for _, f := range c.found {
-			if rank >= len(f.Candidates) || len(out) == scoutReads*max(1, min(len(c.found), 2)) {
+			if rank >= len(f.Candidates) || f.Confidence < rival*best || len(out) == scoutReads*min(sides, 2) {
 				continue
 			}
 			w := f.Candidates[rank]
-			if w.Start < 1 || w.End < w.Start || w.Score < worthwhile*f.Candidates[0].Score || rank >= scoutReads {
+			if w.Start < 1 || w.End < w.Start || w.Score < worthwhile*f.Candidates[0].Score {
 				continue
 			}
 			w.repo = f.Repo
@@ -233,4 +369,12 @@ func (c *conversation) confidence() float64 {
 		best = max(best, f.Confidence)
 	}
 	return best
+}
+
+// stopWords say nothing about what a repository is for.
+var stopWords = map[string]bool{
+	"the": true, "and": true, "for": true, "what": true, "which": true, "how": true, "does": true, "that": true, "this": true, "with": true, "are": true,
+	"can": true, "where": true, "when": true, "who": true, "why": true, "there": true, "best": true, "good": true, "use": true, "should": true,
+	"library": true, "libraries": true, "repository": true, "repositories": true, "project": true, "projects": true, "code": true, "any": true,
+	"implement": true, "implements": true, "implementation": true, "from": true, "into": true, "not": true, "has": true, "have": true, "you": true,
 }

@@ -9,15 +9,30 @@ import (
 
 const scoutIs = "This is a ranked code search without a language model: it shows where to look and does not reason about it."
 
+// doubtful is the confidence below which a ranking's first places are not called an answer. At this bound, measured on
+// questions put to the right repository and to wrong ones, most of the latter are told apart; see
+// checkout/codesearch/testdata/README.md for the trade-off.
+const doubtful = 0.5
+
 // answer makes the arguments of provide_results from what was read.
 func (c *conversation) answer() map[string]any {
-	var description strings.Builder
+	var d strings.Builder
 	if len(c.failures) > 0 {
-		description.WriteString("Not looked at:\n\n")
+		d.WriteString("Not looked at:\n\n")
 		for _, f := range c.failures {
-			fmt.Fprintf(&description, "- %s\n", f)
+			fmt.Fprintf(&d, "- %s\n", f)
 		}
-		description.WriteString("\n")
+		d.WriteString("\n")
+	}
+	if len(c.scope()) == 0 && len(c.repos) > 0 {
+		fmt.Fprintf(&d, "What GitHub's search finds for these words:\n\n```text\n%s\n```\n\n", strings.ReplaceAll(c.repoText, "```", "'''"))
+	}
+	if c.log != nil && len(c.log.Commits) > 0 {
+		fmt.Fprintf(&d, "Commits that changed it, newest first:\n\n")
+		for _, x := range c.log.Commits {
+			fmt.Fprintf(&d, "- `%s` %s, %s: %s\n", x.SHA[:min(len(x.SHA), 12)], x.Date, x.Author, x.Subject)
+		}
+		d.WriteString("\n")
 	}
 	locations := []map[string]any{}
 	for _, r := range c.read {
@@ -25,18 +40,14 @@ func (c *conversation) answer() map[string]any {
 			"repo": r.repo, "file": r.Path, "lines": fmt.Sprintf("%d-%d", r.from, r.to), "note": r.note(),
 		})
 	}
-	out := map[string]any{"summary": c.summary(), "locations": locations}
-	if len(c.read) > 0 {
-		description.WriteString(scoutIs)
-	}
-	if d := strings.TrimSpace(description.String()); d != "" {
-		out["description"] = d
-	}
-	return out
+	d.WriteString(scoutIs)
+	return map[string]any{"summary": c.summary(), "locations": locations, "description": d.String()}
 }
 
 func (c *conversation) summary() string {
 	switch {
+	case len(c.scope()) == 0 && len(c.repos) > 0:
+		return fmt.Sprintf("No repository was named; by name, description and stars the nearest are %s. Name one as owner/repo to have its code searched.", list(c.repos[:min(len(c.repos), 3)]))
 	case len(c.scope()) == 0:
 		return "No repository was named and there is none to start from. Name one as owner/repo in the question."
 	case len(c.opened) == 0:
@@ -48,6 +59,14 @@ func (c *conversation) summary() string {
 	if c.confidence() < doubtful {
 		return fmt.Sprintf("Nothing in %s matches this question well enough to be called an answer; the nearest place is %s. Other words, or an identifier, may find more.", c.openedNames(), first.title())
 	}
+	if c.log != nil && len(c.log.Commits) > 0 {
+		last, begin := c.log.Commits[0], c.log.Commits[len(c.log.Commits)-1]
+		s := fmt.Sprintf("The place is %s; of the commits that were looked at, %s by %s on %s is the latest to touch it", first.title(), "`"+last.SHA[:min(len(last.SHA), 12)]+"`", last.Author, last.Date)
+		if begin.SHA != last.SHA {
+			s += fmt.Sprintf(" and `%s` by %s on %s the earliest listed", begin.SHA[:min(len(begin.SHA), 12)], begin.Author, begin.Date)
+		}
+		return s + "."
+	}
 	s := fmt.Sprintf("The best match is %s", first.title())
 	if d := first.doc(); d != "" {
 		s += ": " + strings.TrimRight(d, ".")
@@ -55,17 +74,23 @@ func (c *conversation) summary() string {
 	s += "."
 	var more []string
 	for _, r := range c.read[1:] {
-		if r.Symbol != "" {
-			more = append(more, "`"+r.Symbol+"`")
-		} else {
-			more = append(more, "`"+fileName(r.Path)+"`")
+		name := r.Symbol
+		if name == "" {
+			name = r.Path[strings.LastIndexByte(r.Path, '/')+1:]
 		}
+		if r.repo != first.repo {
+			name = r.repo + " " + name
+		}
+		more = append(more, name)
 	}
 	if len(more) > 0 {
-		s += " See also " + strings.Join(dedupe(more), ", ") + "."
+		s += " See also " + list(dedupe(more)) + "."
 	}
 	return s
 }
+
+// list joins names in code font.
+func list(names []string) string { return "`" + strings.Join(names, "`, `") + "`" }
 
 func (c *conversation) openedNames() string {
 	var names []string
@@ -77,7 +102,7 @@ func (c *conversation) openedNames() string {
 
 // title names a place in a sentence.
 func (r scoutCandidate) title() string {
-	where := fmt.Sprintf("`%s:%d`", r.Path, r.from)
+	where := fmt.Sprintf("`%s:%d`", r.Path, max(r.from, min(r.line(), r.to)))
 	if r.Symbol == "" {
 		return where
 	}
@@ -101,33 +126,81 @@ func (r scoutCandidate) note() string {
 	return strings.Join(parts, ": ")
 }
 
-// doc is the first sentence of the comment that the place begins with (or that follows its first line, as in Python), as
-// far as it was read; empty if there is none.
+// docLines bounds how far a docstring is looked for below the declaration's first line.
+const docLines = 12
+
+// doc is the first sentence of the place's doc comment: the comment that it begins with, or, as in Python, the string that
+// follows its head. Comments inside the code are none. Empty if there is none.
 func (r scoutCandidate) doc() string {
-	lines := strings.Split(r.text, "\n")
+	lines := strings.Split(r.body(), "\n")
 	var words []string
-	for i, line := range lines[:min(len(lines), 40)] {
-		text, isComment := comment(line)
-		if !isComment {
-			if len(words) > 0 || i > 3 {
+	i := 0
+	for ; i < len(lines); i++ {
+		text, kind := comment(lines[i])
+		if kind == noComment {
+			break
+		}
+		if kind == decoration || text == "" {
+			if len(words) > 0 && text == "" {
 				break
 			}
 			continue
 		}
-		if text != "" {
-			words = append(words, text)
-		} else if len(words) > 0 {
+		words = append(words, text)
+	}
+	if len(words) == 0 {
+		words = docstring(lines[i:min(len(lines), i+docLines+20)])
+	}
+	return firstSentence(strings.Join(strings.Fields(strings.Join(words, " ")), " "))
+}
+
+// body is the text that was read, without the line that read_enclosing puts above it.
+func (r scoutCandidate) body() string {
+	if head, rest, ok := strings.Cut(r.text, "\n\n"); ok && strings.HasPrefix(head, r.Path+":") && !strings.Contains(head, "\n") {
+		return rest
+	}
+	return r.text
+}
+
+// docstring is the text of a string that stands alone within the first lines of a body.
+func docstring(lines []string) []string {
+	for i, line := range lines[:min(len(lines), docLines)] {
+		t := strings.TrimLeft(strings.TrimSpace(line), "rRuUbB@")
+		for _, quote := range []string{`"""`, `'''`} {
+			t, ok := strings.CutPrefix(t, quote)
+			if !ok {
+				t, ok = strings.CutPrefix(t, "moduledoc "+quote)
+			}
+			if !ok {
+				continue
+			}
+			if text, _, closed := strings.Cut(t, quote); closed {
+				return []string{text}
+			}
+			words := []string{t}
+			for _, next := range lines[i+1:] {
+				text, _, closed := strings.Cut(next, quote)
+				if text = strings.TrimSpace(text); text == "" && strings.Join(words, "") != "" || closed {
+					return append(words, text)
+				}
+				words = append(words, text)
+			}
+			return words
+		}
+	}
+	return nil
+}
+
+// firstSentence keeps what a note has room for; what is no sentence is nothing.
+func firstSentence(s string) string {
+	for i := 12; i+1 < len(s); i++ {
+		if s[i] == '.' && s[i+1] == ' ' {
+			s = s[:i+1]
 			break
 		}
 	}
-	s := strings.Join(words, " ")
-	s = strings.Join(strings.Fields(s), " ")
-	if i := sentenceEnd(s); i > 0 {
-		s = s[:i]
-	}
 	if utf8.RuneCountInString(s) > 200 {
-		r := []rune(s)[:200]
-		s = strings.TrimRightFunc(string(r), func(c rune) bool { return !unicode.IsSpace(c) })
+		s = strings.TrimRightFunc(string([]rune(s)[:200]), func(c rune) bool { return !unicode.IsSpace(c) })
 		s = strings.TrimSpace(s) + " …"
 	}
 	if len(s) < 8 || !strings.ContainsFunc(s, unicode.IsLetter) || strings.HasPrefix(s, "@") {
@@ -136,34 +209,39 @@ func (r scoutCandidate) doc() string {
 	return s
 }
 
+type commentKind int
+
+const (
+	noComment  commentKind = iota
+	decoration             // an attribute, an annotation, a directive: it belongs to the declaration and says nothing
+	isComment
+)
+
 // comment takes the marks off a line that is a comment in one of the usual forms.
-func comment(line string) (string, bool) {
+func comment(line string) (string, commentKind) {
 	t := strings.TrimSpace(line)
-	for _, mark := range []string{"///", "//!", "//", "/**", "/*", "*/", "##", "#", "--", `"""`, "'''", ";;", "%%", "{-", "-- |"} {
+	switch {
+	case t == "":
+		return "", isComment
+	case strings.HasPrefix(t, "#["), strings.HasPrefix(t, "#!["), strings.HasPrefix(t, "@") && !strings.HasPrefix(t, "@doc"), strings.HasPrefix(t, "[") && strings.HasSuffix(t, "]"):
+		return "", decoration
+	}
+	for _, d := range []string{"#include", "#define", "#if", "#endif", "#pragma", "#import"} {
+		if strings.HasPrefix(t, d) {
+			return "", noComment
+		}
+	}
+	for _, mark := range []string{"///", "//!", "//", "/**", "/*!", "/*", "*/", "##", "#", "-- |", "---", "--", ";;", "%%", "{-|", "{-"} {
 		if rest, ok := strings.CutPrefix(t, mark); ok {
-			if mark == "#" && (strings.HasPrefix(rest, "[") || strings.HasPrefix(rest, "!") || strings.HasPrefix(rest, "include") || strings.HasPrefix(rest, "define") || strings.HasPrefix(rest, "if")) {
-				return "", false // an attribute or a directive
-			}
-			rest = strings.TrimSuffix(strings.TrimSuffix(strings.TrimSpace(rest), "*/"), `"""`)
-			return strings.TrimSpace(strings.TrimLeft(rest, "*|! ")), true
+			rest = strings.TrimSuffix(strings.TrimSuffix(strings.TrimSpace(rest), "*/"), "-}")
+			return strings.TrimSpace(strings.TrimLeft(rest, "*|! ")), isComment
 		}
 	}
 	if rest, ok := strings.CutPrefix(t, "*"); ok && (rest == "" || rest[0] == ' ' || rest[0] == '/') {
-		return strings.TrimSpace(strings.TrimSuffix(rest, "*/")), true
+		return strings.TrimSpace(strings.TrimSuffix(rest, "*/")), isComment
 	}
-	return "", false
+	return "", noComment
 }
-
-func sentenceEnd(s string) int {
-	for i := 0; i+1 < len(s); i++ {
-		if s[i] == '.' && s[i+1] == ' ' && i > 12 {
-			return i + 1
-		}
-	}
-	return 0
-}
-
-func fileName(path string) string { return path[strings.LastIndexByte(path, '/')+1:] }
 
 func dedupe(in []string) []string {
 	var out []string

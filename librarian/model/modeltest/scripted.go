@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"sync"
 
 	"github.com/librarian-app/librarian/librarian/model"
@@ -121,6 +122,35 @@ func Call(uses ...Use) Turn {
 		}
 		return reply(model.StopTools, parts...), nil
 	}
+}
+
+// Parse reads a turn that is written as text: each line is a tool call, "name {arguments as JSON}", or "> text" that the
+// model says beside its calls. Blank lines count for nothing.
+func Parse(text string) (Turn, error) {
+	var uses []Use
+	var said []model.Part
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		name, args, _ := strings.Cut(line, " ")
+		switch {
+		case line == "":
+		case name == ">":
+			said = append(said, model.Part{Kind: model.Text, Text: args})
+		case !json.Valid([]byte(args)):
+			return nil, fmt.Errorf("modeltest: a turn's line must be \"> text\" or \"tool {json}\": %s", line)
+		default:
+			uses = append(uses, Use{Tool: name, Args: json.RawMessage(args)})
+		}
+	}
+	call := Call(uses...)
+	return func(ctx context.Context, c model.Call) (model.Reply, error) {
+		r, err := call(ctx, c)
+		r.Message.Parts = append(said[:len(said):len(said)], r.Message.Parts...)
+		if len(uses) == 0 {
+			r.Stop = model.StopEnd
+		}
+		return r, err
+	}, nil
 }
 
 // Fail is a turn that fails.
