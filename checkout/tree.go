@@ -90,7 +90,7 @@ func (t *Tree) Near(path string, n int) []string {
 			rank = 2
 		case lowStem == stem && stem != "":
 			rank = 3
-		case len(stem) >= 4 && strings.Contains(low, stem):
+		case len(stem) >= 4 && strings.Contains(low, stem), len(lowStem) >= 4 && strings.Contains(stem, lowStem):
 			rank = 4
 		}
 		if rank >= 0 {

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -274,34 +275,46 @@ func (l *loop) account(r model.Reply) {
 // uncached is what the token limit counts: input that was not read from the provider's cache.
 func (l *loop) uncached() int64 { return l.result.Usage.InputTokens + l.result.Usage.CacheWriteTokens }
 
-// exhausted names the limit that lets no further turn begin; empty: none.
+// exhausted names the limit that lets no further turn begin, for "Limit reached: …"; empty: none.
 func (l *loop) exhausted(ctx context.Context) string {
 	switch {
 	case errors.Is(context.Cause(ctx), errTimeLimit) || l.o.Now().Sub(l.began) >= l.o.Limits.Time:
-		return fmt.Sprintf("time limit of %s reached", l.o.Limits.Time)
+		return short(l.o.Limits.Time)
 	case l.result.Steps >= l.o.Limits.Steps:
-		return fmt.Sprintf("limit of %d steps reached", l.o.Limits.Steps)
+		return fmt.Sprintf("%d steps", l.o.Limits.Steps)
 	case l.refusing >= 2:
-		return "limit reached: " + l.finishing()
+		return l.finishing()
 	case l.uncached() >= l.o.Limits.InputTokens:
-		return fmt.Sprintf("limit of %d input tokens reached", l.o.Limits.InputTokens)
+		return fmt.Sprintf("%d input tokens", l.o.Limits.InputTokens)
 	case l.costKnown && l.cost >= l.o.Limits.Cost:
-		return fmt.Sprintf("cost limit of $%.2f reached", l.o.Limits.Cost)
+		return fmt.Sprintf("a cost of $%.2f", l.o.Limits.Cost)
 	}
 	return ""
+}
+
+// short writes a duration without its zeros: 10m, 1h30m.
+func short(d time.Duration) string {
+	s := d.Round(time.Second).String()
+	if strings.HasSuffix(s, "m0s") {
+		s = strings.TrimSuffix(s, "0s")
+	}
+	if strings.HasSuffix(s, "h0m") {
+		s = strings.TrimSuffix(s, "0m")
+	}
+	return s
 }
 
 // finishing says why only provide_results is let through in the turn that was just taken; empty: everything is.
 func (l *loop) finishing() string {
 	switch {
 	case l.result.Steps > l.o.Limits.Steps-2:
-		return fmt.Sprintf("these are the last of %d steps", l.o.Limits.Steps)
+		return fmt.Sprintf("the last of %d steps", l.o.Limits.Steps)
 	case l.used(l.o.Now().Sub(l.began).Seconds(), l.o.Limits.Time.Seconds()) >= 0.9:
-		return fmt.Sprintf("90 %% of the time limit of %s is used", l.o.Limits.Time)
+		return fmt.Sprintf("90 %% of %s", short(l.o.Limits.Time))
 	case l.used(float64(l.uncached()), float64(l.o.Limits.InputTokens)) >= 0.9:
-		return fmt.Sprintf("90 %% of the limit of %d input tokens is used", l.o.Limits.InputTokens)
+		return fmt.Sprintf("90 %% of %d input tokens", l.o.Limits.InputTokens)
 	case l.costKnown && l.used(l.cost, l.o.Limits.Cost) >= 0.9:
-		return fmt.Sprintf("90 %% of the cost limit of $%.2f is used", l.o.Limits.Cost)
+		return fmt.Sprintf("90 %% of a cost of $%.2f", l.o.Limits.Cost)
 	}
 	return ""
 }
@@ -320,8 +333,11 @@ func (l *loop) budget() string {
 	if most < 0.5 {
 		return ""
 	}
-	left := max(lim.Time-passed, 0).Round(time.Second)
-	s := fmt.Sprintf("[Left: %d steps, %s, %d thousand input tokens", max(lim.Steps-l.result.Steps, 0), left, max(lim.InputTokens-l.uncached(), 0)/1000)
+	steps := "steps"
+	if lim.Steps-l.result.Steps == 1 {
+		steps = "step"
+	}
+	s := fmt.Sprintf("[Left: %d %s, %s, %d thousand input tokens", max(lim.Steps-l.result.Steps, 0), steps, short(max(lim.Time-passed, 0)), max(lim.InputTokens-l.uncached(), 0)/1000)
 	if l.costKnown {
 		s += fmt.Sprintf(", $%.2f", max(lim.Cost-l.cost, 0))
 	}

@@ -34,9 +34,9 @@ func (l *loop) call(ctx context.Context, calls []model.Part) (answer model.Messa
 			continue
 		}
 		if only != "" {
-			parts[i] = resultPart(c, tool.Errorf("Not carried out: %s. Only provide_results is accepted now; call it with what you have read.", only))
+			parts[i] = resultPart(c, tool.Errorf("Not carried out (%s). Only provide_results is accepted now; call it with what you have read.", only))
 			l.result.Calls++
-			if err := l.refuse(ctx, c, parts[i].Text); err != nil {
+			if err := l.refuse(ctx, c, "not carried out: "+only); err != nil {
 				return model.Message{}, false, err
 			}
 			continue
@@ -80,9 +80,11 @@ func resultPart(c model.Part, r tool.Result) model.Part {
 
 // refuse records a call that was not carried out.
 func (l *loop) refuse(ctx context.Context, c model.Part, why string) error {
-	return l.o.Record(ctx, librarian.EventToolEnd, librarian.ToolEndData{
-		CallID: c.CallID, Tool: c.Tool, Verb: c.Tool, Summary: firstLine(why), IsError: true,
-	})
+	end := librarian.ToolEndData{CallID: c.CallID, Tool: c.Tool, Verb: c.Tool, Summary: why, IsError: true}
+	if t, ok := l.tools.Get(c.Tool); ok {
+		end.Verb, end.Subject = t.Trace(c.Args)
+	}
+	return l.o.Record(ctx, librarian.EventToolEnd, end)
 }
 
 // one carries out a single call. A panic or a time-out of the tool is a result that the model can react to; a Go error
@@ -91,11 +93,11 @@ func (l *loop) one(ctx context.Context, c model.Part) (tool.Result, error) {
 	t, ok := l.tools.Get(c.Tool)
 	if !ok {
 		r := tool.Errorf("There is no tool %q. The tools are: %s.", c.Tool, l.names())
-		return r, l.refuse(ctx, c, r.Text)
+		return r, l.refuse(ctx, c, "there is no such tool")
 	}
 	if c.BadArgs != "" {
 		r := tool.Errorf("The arguments of %s are not valid JSON: call it again with a JSON object.", c.Tool)
-		return r, l.refuse(ctx, c, r.Text)
+		return r, l.refuse(ctx, c, "the arguments are not JSON")
 	}
 	verb, subject := t.Trace(c.Args)
 	if err := l.o.Record(ctx, librarian.EventToolStart, librarian.ToolStartData{CallID: c.CallID, Tool: c.Tool, Verb: verb, Subject: subject}); err != nil {
@@ -110,7 +112,7 @@ func (l *loop) one(ctx context.Context, c model.Part) (tool.Result, error) {
 	if r.Subject != "" {
 		end.Subject = r.Subject
 	}
-	if r.IsError {
+	if r.IsError && r.Summary == "" {
 		end.Summary = firstLine(r.Text)
 	}
 	if len(r.Evidence) > 0 {
