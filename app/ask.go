@@ -77,9 +77,10 @@ func Ask(ctx context.Context, o AskOptions) (answered bool, err error) {
 
 	view := &view{out: o.Trace}
 	index := codesearch.NewCache(filepath.Join(o.CacheDir, "indexes"), codesearch.CacheOptions{})
+	box := openSandbox(ctx, o.CacheDir, o.Config.Tools, o.Log)
 	runner := run.New(run.Options{
 		Log: runs, Progression: progression{runs}, Facts: github, Poster: nowhere{}, Tokens: tokens{github}, Checkouts: checkouts,
-		Toolbox: (&workshop{index: index, hub: github, tools: o.Config.Tools, now: o.Now}).kit,
+		Toolbox: (&workshop{index: index, box: box, hub: github, tools: o.Config.Tools, now: o.Now}).kit,
 		Models:  models(o.Config.Models), Limits: o.Config.limits(), Slug: "librarian", Host: github.Host(), GitHosts: o.Config.Checkout.Hosts,
 		Local: local.find, Secrets: secretsOf(github, []byte(o.Token)), Now: o.Now, Logger: o.Log, Watch: view.take,
 	})

@@ -493,6 +493,7 @@ func TestP7_CitationsThatDoNotHoldAreDroppedAndCounted(t *testing.T) {
 }
 
 func TestMain(m *testing.M) {
+	Child()
 	if os.Getenv("LIBRARIAN_TEST_SERVE") != "" {
 		os.Exit(serveForTest())
 	}

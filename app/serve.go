@@ -119,7 +119,7 @@ func (s *Server) serve(ctx context.Context, ln net.Listener, runs *store.Store, 
 	}
 	defer func() { err = errors.Join(err, checkouts.Close()) }()
 
-	runner := s.runner(github, me, checkouts, runs, jobs)
+	runner := s.runner(ctx, github, me, checkouts, runs, jobs)
 	hook, err := handlers.NewWebhook(handlers.Options{
 		Secret: string(s.secrets.WebhookSecret), AppID: me.ID, BotID: me.BotID, Names: names(me.Slug, s.cfg.GitHub.Alias), Host: github.Host(),
 		AllowBots: s.cfg.Ask.Bots, Enqueuer: enqueuer{jobs}, Installations: installations{s.log}, Log: s.log.With("part", "webhook"), Now: s.now,
@@ -206,18 +206,19 @@ func (s *Server) hub() (*hub.Hub, error) {
 	return h, nil
 }
 
-func (s *Server) runner(h *hub.Hub, me hub.App, checkouts *checkout.Store, runs *store.Store, jobs *queue.Queue) *run.Runner {
+func (s *Server) runner(ctx context.Context, h *hub.Hub, me hub.App, checkouts *checkout.Store, runs *store.Store, jobs *queue.Queue) *run.Runner {
 	poster := comment.New(comment.Options{
 		AppID: me.ID, BotID: me.BotID, Client: h.PostClient, Now: s.now, Log: s.log.With("part", "comment"),
 	})
 	index := codesearch.NewCache(filepath.Join(s.cfg.Server.Data, "indexes"), codesearch.CacheOptions{})
+	box := openSandbox(ctx, s.cfg.Server.Data, s.cfg.Tools, s.log.With("part", "sandbox"))
 	return run.New(run.Options{
 		Log: runs, Progression: progression{runs}, Runs: threadRuns{runs}, Facts: h,
 		Enqueue: func(ctx context.Context, by librarian.RunID, r librarian.Request) error {
 			return enqueuer{jobs}.Enqueue(ctx, librarian.Delivery{ID: "run " + string(by), Event: "run"}, r)
 		},
 		Threads: h, Poster: poster, Tokens: tokens{h}, Checkouts: checkouts,
-		Toolbox: (&workshop{index: index, hub: h, tools: s.cfg.Tools, now: s.now}).kit, Models: s.models,
+		Toolbox: (&workshop{index: index, box: box, hub: h, tools: s.cfg.Tools, now: s.now}).kit, Models: s.models,
 		Limits: s.cfg.limits(), Ask: s.cfg.askRule(), Slug: me.Slug, AppID: me.ID, Host: h.Host(), GitHosts: s.cfg.Checkout.Hosts,
 		Progress: s.cfg.Limits.Progress, Secrets: secretsOf(h, s.secrets.WebhookSecret), Version: Version(), Now: s.now,
 		Logger: s.log.With("part", "run"), Watch: s.watch,

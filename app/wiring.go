@@ -15,6 +15,7 @@ import (
 	"github.com/librarian-app/librarian/librarian/model"
 	"github.com/librarian-app/librarian/librarian/report"
 	"github.com/librarian-app/librarian/librarian/run"
+	"github.com/librarian-app/librarian/librarian/sandbox"
 	"github.com/librarian-app/librarian/librarian/store"
 	"github.com/librarian-app/librarian/librarian/tool"
 	"github.com/librarian-app/librarian/librarian/tool/codetool"
@@ -80,6 +81,7 @@ func (g gate) Open(ctx context.Context, spec checkout.Spec, ref string) (codetoo
 // workshop is what the kits of all runs are made from.
 type workshop struct {
 	index *codesearch.Cache
+	box   *sandbox.Sandbox // nil: no bash
 	hub   *hub.Hub
 	tools ToolsConfig
 	now   func() time.Time
@@ -92,7 +94,7 @@ const codeSearches = 10
 
 // kit makes the tools of one run, and what its answer is checked against.
 func (w *workshop) kit(g *run.Gate) run.Kit {
-	s := codetool.NewSession(codetool.Options{Gate: gate{g}, Index: w.index, DefaultHost: w.hub.Host()})
+	s := codetool.NewSession(codetool.Options{Gate: gate{g}, Index: w.index, Sandbox: w.box, DefaultHost: w.hub.Host()})
 	pace, _ := w.paces.LoadOrStore(g.Request.Place.Installation, &ghtool.Pace{N: codeSearches, Per: time.Minute, Now: w.now})
 	tools := append(s.Tools(), githubTools(g, w.hub, pace.(*ghtool.Pace), w.tools.GrepApp, w.now)...)
 	tools = slices.DeleteFunc(tools, func(t tool.Tool) bool { return slices.Contains(w.tools.Disabled, t.Spec().Name) })

@@ -15,11 +15,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// childName is what our binary is called when it is to become a sandboxed command; configName is the variable that tells it how.
 const (
-	childName  = "librarian-sandbox"
-	configName = "LIBRARIAN_SANDBOX"
-	statusFD   = 3 // what goes wrong before the shell runs is written there; it is closed by the exec
+	configName = "LIBRARIAN_SANDBOX" // the variable that tells the child how to confine itself
+	statusFD   = 3                   // what goes wrong before the shell runs is written there; it is closed by the exec
 )
 
 // config is what the parent tells the child.

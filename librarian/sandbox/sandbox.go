@@ -19,6 +19,9 @@ import (
 	"time"
 )
 
+// childName is what our binary is called when it is to become a sandboxed command.
+const childName = "librarian-sandbox"
+
 // Limits of one command and everything it starts. Zero fields take their defaults.
 type Limits struct {
 	Memory    int64 // resident, of the group; bytes. 1 GiB
@@ -131,6 +134,9 @@ func New(opt Options) (*Sandbox, error) {
 func (s *Sandbox) Run(ctx context.Context, c Command) (Output, error) {
 	if err := c.check(); err != nil {
 		return Output{}, err
+	}
+	if os.Args[0] == childName { // else a program that forgot Child would start itself over and over
+		return Output{}, errors.New("sandbox: main does not begin with sandbox.Child")
 	}
 	var slot int
 	select {
