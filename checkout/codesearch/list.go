@@ -132,7 +132,7 @@ func overlaps(spans []span, from, to int) bool {
 func (r *ranking) candidate(h hit) Candidate {
 	ch := &r.ix.chunks[h.chunk]
 	f := &r.ix.files[ch.file]
-	return Candidate{Path: f.path, Start: int(ch.start), End: int(ch.end), Symbol: ch.name, Parent: ch.parent, Kind: chunkKinds[ch.kind], Language: f.language,
+	return Candidate{Path: f.path, Start: int(ch.start), End: int(ch.end), Line: int(ch.start), Symbol: ch.name, Parent: ch.parent, Kind: chunkKinds[ch.kind], Language: f.language,
 		Score: r.meaning(h), Why: r.why(h.chunk)}
 }
 

@@ -10,6 +10,7 @@ import (
 type Candidate struct {
 	Path       string
 	Start, End int    // lines, from 1, inclusive
+	Line       int    // where what was found begins: Symbol's own first line, where good neighbours are shown with it
 	Symbol     string // the declaration's name, "" for plain lines
 	Parent     string // the declaration around it
 	Kind       string // function, class, …; section, text or code where nothing is declared

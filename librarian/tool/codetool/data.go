@@ -78,6 +78,7 @@ type Candidate struct {
 	Path   string   `json:"path"`
 	Start  int      `json:"start"`
 	End    int      `json:"end"`
+	Line   int      `json:"line,omitempty"` // where Symbol begins, within the range
 	Symbol string   `json:"symbol,omitempty"`
 	Kind   string   `json:"kind,omitempty"`
 	Score  float64  `json:"score"` // 0 to 1

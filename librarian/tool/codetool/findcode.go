@@ -78,7 +78,7 @@ func (s *Session) runFindCode(ctx context.Context, a FindCodeArgs) (tool.Result,
 		if !out.add(candidateLine(i+1, c)) {
 			break
 		}
-		data.Candidates = append(data.Candidates, Candidate{Path: c.Path, Start: c.Start, End: c.End, Symbol: c.Symbol, Kind: c.Kind, Score: c.Score, Why: c.Why})
+		data.Candidates = append(data.Candidates, Candidate{Path: c.Path, Start: c.Start, End: c.End, Line: c.Line, Symbol: c.Symbol, Kind: c.Kind, Score: c.Score, Why: c.Why})
 	}
 	return tool.Result{Text: findCodeText(out.b.String(), out.n, found), Subject: s.findCodeSubject(a),
 		Summary: tool.Count(out.n, "candidate", "candidates"), Data: tool.JSON(data)}, nil
