@@ -185,14 +185,21 @@ func (ix *Index) link() {
 				ix.pathTerms[id] = append(l, pathPosting{uint32(i), stem})
 			})
 		}
-		if slash > 0 {
-			add(f.path[:slash], false)
-		}
-		base := f.path[slash+1:]
+		folder, base := f.path[:max(slash, 0)], f.path[slash+1:]
 		if d := strings.LastIndexByte(base, '.'); d > 0 {
 			base = base[:d]
 		}
-		add(base, true)
+		if namelessStem[base] { // extract/mod.rs is called extract
+			if up := strings.LastIndexByte(folder, '/'); folder != "" {
+				add(folder[up+1:], true)
+				folder = folder[:max(up, 0)]
+			}
+		} else {
+			add(base, true)
+		}
+		if folder != "" {
+			add(folder, false)
+		}
 	}
 	for _, ps := range ix.pathTerms {
 		idf := float32(ix.pathIDF(len(ps)))
@@ -225,6 +232,9 @@ func (ix *Index) link() {
 		ix.postStart = append(ix.postStart, uint32(len(ix.postChunk)))
 	}
 }
+
+// namelessStem are file names that languages prescribe: their folder says what they are.
+var namelessStem = map[string]bool{"mod": true, "index": true, "__init__": true, "lib": true, "main": true, "init": true, "__main__": true, "package": true}
 
 // symbolKey is what a symbol is looked up by: its last part, in lower case, without marks in front.
 func symbolKey(name string) string {
