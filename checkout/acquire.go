@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -90,19 +89,12 @@ func (s *Store) acquire(ctx context.Context, req Request) (*Checkout, error) {
 	}
 }
 
-// acquireLocked resolves, fetches and materialises. Resolving and fetching are
-// done by one at a time per store; whoever waited finds the answer there.
+// acquireLocked resolves, fetches and materialises. One at a time asks what a
+// ref is, one at a time fetches into a store; whoever waited finds it there.
 func (s *Store) acquireLocked(ctx context.Context, k storeKey, req Request, asked time.Time) (*Checkout, error) {
-	lock, err := s.locks.exclusive(ctx, k.lock("fetch"))
+	ans, err := s.resolve(ctx, k, req, asked)
 	if err != nil {
 		return nil, err
-	}
-	defer lock.unlock()
-	ans, ok := s.known(k, req, asked)
-	if !ok {
-		if ans, err = s.resolve(ctx, k, req); err != nil {
-			return nil, err
-		}
 	}
 	moved := ""
 	if req.WantSHA != "" && ans.sha != req.WantSHA {
@@ -110,9 +102,11 @@ func (s *Store) acquireLocked(ctx context.Context, k storeKey, req Request, aske
 	}
 	if t := s.hold(ctx, k, ans.sha); t != nil {
 		s.stats.hits.Add(1)
-		return s.checkout(t, req, ans, Cached), nil
+		c := s.checkout(t, req, ans, Cached)
+		c.moved = moved
+		return c, nil
 	}
-	p, err := s.ensure(ctx, k, req, ans.sha, lock)
+	p, err := s.fetchPlan(ctx, k, req, ans.sha)
 	if errors.Is(err, errNotThere) || errors.Is(err, errMissing) {
 		re := &RefError{Repo: req.Repo.Name, Ref: req.Ref, Reason: "is not a commit that the host gives out"}
 		if moved != "" {
@@ -123,7 +117,6 @@ func (s *Store) acquireLocked(ctx context.Context, k storeKey, req Request, aske
 	if err != nil {
 		return nil, err
 	}
-	lock.unlock()
 	ans.sha = p.sha
 	t, err := s.materialise(ctx, k, req.Repo, p)
 	if err != nil {
@@ -134,13 +127,36 @@ func (s *Store) acquireLocked(ctx context.Context, k storeKey, req Request, aske
 	return c, nil
 }
 
+// resolve gives what a ref is: from the last answer if that is good enough,
+// else by asking upstream. Those who want the same ref ask once.
+func (s *Store) resolve(ctx context.Context, k storeKey, req Request, asked time.Time) (answer, error) {
+	if ans, ok := s.known(k, req, asked); ok {
+		return ans, nil
+	}
+	if !shared(k, req) {
+		return s.askAndNote(ctx, k, req)
+	}
+	lock, err := s.locks.exclusive(ctx, k.lock("ask."+oidOf("ref", []byte(req.Ref))[:16]))
+	if err != nil {
+		return answer{}, err
+	}
+	defer lock.remove()
+	if ans, ok := s.known(k, req, asked); ok {
+		return ans, nil
+	}
+	return s.askAndNote(ctx, k, req)
+}
+
+// shared reports whether a request may be answered by what was learnt with
+// other credentials than its own.
+func shared(k storeKey, req Request) bool { return k.class == Public || req.Checked }
+
 // known gives upstream's last answer, if it is good enough for req.
 func (s *Store) known(k storeKey, req Request, asked time.Time) (answer, bool) {
-	refs := s.readRefs(k)
-	open := k.class == Public || req.Checked
-	if !open {
+	if !shared(k, req) {
 		return answer{}, false
 	}
+	refs := s.readRefs(k)
 	if fullSHA.MatchString(req.Ref) {
 		// A commit never changes; only the default branch's name is wanted.
 		_, asked := refs.Refs["HEAD"]
@@ -158,192 +174,26 @@ func refKey(ref string) string {
 	return ref
 }
 
-// resolve asks upstream and notes the answer.
-func (s *Store) resolve(ctx context.Context, k storeKey, req Request) (answer, error) {
+// askAndNote asks upstream and notes the answer.
+func (s *Store) askAndNote(ctx context.Context, k storeKey, req Request) (answer, error) {
 	at := s.opt.Now() // before asking: the answer is at least this young
-	ans, err := s.lsRemote(ctx, req)
+	ans, err := s.ask(ctx, req)
 	if err != nil {
 		return answer{}, err
 	}
-	refs := s.readRefs(k)
-	refs.ID, refs.Default = req.Repo.ID, ans.defName
-	st := stamp{Name: ans.name, SHA: ans.sha, At: at}
-	refs.Refs[refKey(req.Ref)] = st
-	if branch, ok := strings.CutPrefix(ans.name, "refs/heads/"); ok {
-		refs.Refs[branch], refs.Refs[ans.name] = st, st // a branch beats all that have its short name
-	}
-	if _, ok := refs.Refs["HEAD"]; !ok {
-		// Not an answer about HEAD's commit, but one about its name: long past,
-		// so that nobody takes the commit from it.
-		refs.Refs["HEAD"] = stamp{Name: "refs/heads/" + ans.defName}
-	}
-	return ans, s.writeRefs(k, refs)
-}
-
-// plan is what there is to write for a commit; all of it is in the store.
-type plan struct {
-	sha   string
-	tree  *Tree
-	bytes int64
-	how   How
-}
-
-// ensure sees to it that the store has a commit with its trees and blobs. The
-// first commit of a store comes whole, at depth 1: one request brings all there
-// is to read. For a further one, commit and trees come first, and then, in one
-// batch, just the blobs that are not there yet.
-func (s *Store) ensure(ctx context.Context, k storeKey, req Request, sha string, lock *fileLock) (_ *plan, err error) {
-	p := &plan{how: Cached}
-	dir := s.gitDir(k)
-	if err := s.room(ctx, req.Repo, 0); err != nil {
-		return nil, err
-	}
-	_, err = os.Stat(dir)
-	if err == nil && !sound(dir) {
-		if err = s.discard(dir); err != nil {
-			return nil, err
+	return ans, s.changeRefs(ctx, k, func(refs *refsFile) {
+		refs.ID, refs.Default = req.Repo.ID, ans.defName
+		st := stamp{Name: ans.name, SHA: ans.sha, At: at}
+		refs.Refs[refKey(req.Ref)] = st
+		if branch, ok := strings.CutPrefix(ans.name, "refs/heads/"); ok {
+			refs.Refs[branch], refs.Refs[ans.name] = st, st // a branch beats all that have its short name
 		}
-		err = fs.ErrNotExist
-	}
-	defer func() { err = suspect(err, p.how) }()
-	if errors.Is(err, fs.ErrNotExist) {
-		p.how = Cloned
-		if err := s.clone(ctx, k, req, sha, lock); err != nil {
-			return nil, err
-		}
-	} else if err != nil {
-		return nil, err
-	}
-	tidy(dir)
-	commit, err := s.peel(ctx, dir, sha)
-	if errors.Is(err, errMissing) {
-		p.how = Fetched
-		if err := s.fetchCommit(ctx, req, dir, sha, true, lock); err != nil {
-			return nil, err
-		}
-		commit, err = s.peel(ctx, dir, sha)
-	}
-	if err != nil {
-		return nil, err
-	}
-	if commit.kind != "commit" {
-		return nil, &RefError{Repo: req.Repo.Name, Ref: req.Ref, Reason: "leads to a " + commit.kind + ", not to a commit"}
-	}
-	p.sha = commit.oid
-	entries, err := s.walkTree(ctx, dir, req.Repo, p.sha)
-	if errors.Is(err, errMissing) {
-		return nil, fmt.Errorf("%w: commit %s has no trees", errDamaged, p.sha) // every fetch brings them
-	}
-	if err != nil {
-		return nil, err
-	}
-	p.tree = &Tree{Entries: entries}
-	missing, err := s.measure(ctx, dir, p)
-	if err != nil {
-		return nil, err
-	}
-	if len(missing) > 0 {
-		if p.how == Cached {
-			p.how = Fetched
-		}
-		if err := s.fetchObjects(ctx, req, dir, missing, lock); err != nil {
-			return nil, err
-		}
-		if missing, err = s.measure(ctx, dir, p); err != nil {
-			return nil, err
-		}
-		if len(missing) > 0 {
-			return nil, &UpstreamError{Repo: req.Repo.Name, Reason: fmt.Sprintf("the host left out %d files of the commit", len(missing))}
-		}
-	}
-	return p, s.checkSizes(req.Repo, p)
-}
-
-// clone makes the store in staging and moves it into place when its first
-// commit is there.
-func (s *Store) clone(ctx context.Context, k storeKey, req Request, sha string, lock *fileLock) error {
-	tmp, staged, done, err := s.staging()
-	if err != nil {
-		return err
-	}
-	defer done()
-	s.stats.clones.Add(1)
-	dir := filepath.Join(tmp, "repo.git")
-	if err := makeStore(dir); err != nil {
-		return err
-	}
-	if err := s.fetchCommit(ctx, req, dir, sha, false, lock, staged); err != nil {
-		return err
-	}
-	if _, err := s.peel(ctx, dir, sha); err != nil {
-		return err
-	}
-	return os.Rename(dir, s.gitDir(k))
-}
-
-// measure notes the sizes of the plan's files and gives the blobs that are not there.
-func (s *Store) measure(ctx context.Context, dir string, p *plan) (missing []string, err error) {
-	oids := make([]string, 0, len(p.tree.Entries))
-	size := make(map[string]int64, len(p.tree.Entries))
-	for _, e := range p.tree.Entries {
-		if e.Kind == Submodule {
-			continue
-		}
-		if _, ok := size[e.OID]; !ok {
-			size[e.OID] = -1
-			oids = append(oids, e.OID)
-		}
-	}
-	if len(oids) == 0 {
-		return nil, nil
-	}
-	var wrong error
-	err = s.sizes(ctx, dir, oids, func(o object) {
-		switch o.kind {
-		case "":
-			missing = append(missing, o.oid)
-		case "blob":
-			size[o.oid] = o.size
-		default:
-			wrong = fmt.Errorf("object %s is a %s, not a blob", o.oid, o.kind)
+		if _, ok := refs.Refs["HEAD"]; !ok {
+			// Not an answer about HEAD's commit, but one about its name: long past,
+			// so that nobody takes the commit from it.
+			refs.Refs["HEAD"] = stamp{Name: "refs/heads/" + ans.defName}
 		}
 	})
-	if err == nil {
-		err = wrong
-	}
-	p.bytes = 0
-	for i := range p.tree.Entries {
-		e := &p.tree.Entries[i]
-		if e.Kind != Submodule {
-			e.Size = max(size[e.OID], 0)
-			p.bytes += e.Size
-		}
-	}
-	return missing, err
-}
-
-func (s *Store) checkSizes(repo Repo, p *plan) error {
-	bud := s.opt.Budget
-	if p.bytes > bud.TreeBytes {
-		return &BudgetError{Repo: repo.Name, Limit: bud.TreeBytes, What: fmt.Sprintf("has files of %s in all; the limit is %s", humanBytes(p.bytes), humanBytes(bud.TreeBytes))}
-	}
-	for _, e := range p.tree.Entries {
-		if e.Size > bud.FileBytes {
-			return &BudgetError{Repo: repo.Name, Limit: bud.FileBytes, What: fmt.Sprintf("has a file of %s, %q; the limit is %s", humanBytes(e.Size), clip(e.Path, 100), humanBytes(bud.FileBytes))}
-		}
-	}
-	return nil
-}
-
-// suspect marks an error of a fetch that neither the host nor the network
-// explains as damage of the store, unless the store is new.
-func suspect(err error, how How) error {
-	var ue *UpstreamError
-	var ge *gitError
-	if how != Cloned && errors.As(err, &ue) && errors.As(ue.Err, &ge) {
-		return fmt.Errorf("%w: %w", errDamaged, err)
-	}
-	return err
 }
 
 // isBroken reports whether an error means that a store on disk is damaged:

@@ -97,7 +97,7 @@ func TestAcquireGivesTheCommit(t *testing.T) {
 	}
 }
 
-func TestAcquireColdCostsFourRequests(t *testing.T) {
+func TestAcquireColdCostsThreeRequests(t *testing.T) {
 	t.Parallel()
 	srv := newServer(t)
 	srv.Add(t, "acme/one", small)
@@ -105,14 +105,14 @@ func TestAcquireColdCostsFourRequests(t *testing.T) {
 	req := checkout.Request{Repo: repo(srv, "acme/one")}
 	acquire(t, s, req)
 	n, _ := srv.Requests()
-	require.EqualValues(t, 4, n)
+	require.EqualValues(t, 3, n)
 	acquire(t, s, req)
 	n, _ = srv.Requests()
-	require.EqualValues(t, 4, n, "within the debounce nobody is asked")
+	require.EqualValues(t, 3, n, "within the debounce nobody is asked")
 	req.Fresh = true
 	acquire(t, s, req)
 	n, _ = srv.Requests()
-	require.EqualValues(t, 6, n, "one question what the ref is")
+	require.EqualValues(t, 4, n, "one question what the ref is")
 }
 
 func TestAcquireErrors(t *testing.T) {

@@ -98,15 +98,12 @@ func (s *Store) deepen(ctx context.Context, k storeKey, req Request, sha string,
 			return err
 		}
 	}
-	refs := s.readRefs(k)
-	if len(refs.Depth) > maxStamps {
-		refs.Depth = nil
-	}
-	if refs.Depth == nil {
-		refs.Depth = map[string]int{}
-	}
-	refs.Depth[sha] = depth
-	return s.writeRefs(k, refs)
+	return s.changeRefs(ctx, k, func(refs *refsFile) {
+		if refs.Depth == nil {
+			refs.Depth = map[string]int{}
+		}
+		refs.Depth[sha] = depth
+	})
 }
 
 func notThere(req Request, err error) error {
@@ -171,17 +168,9 @@ func (s *Store) bring(ctx context.Context, k storeKey, req Request, ref string, 
 		}
 	}
 	if !fullSHA.MatchString(sha) {
-		ans, ok := s.known(k, req, s.opt.Now())
-		if !ok {
-			lock, err := s.locks.exclusive(ctx, k.lock("fetch"))
-			if err != nil {
-				return "", err
-			}
-			ans, err = s.resolve(ctx, k, req)
-			lock.unlock()
-			if err != nil {
-				return "", err
-			}
+		ans, err := s.resolve(ctx, k, req, s.opt.Now())
+		if err != nil {
+			return "", err
 		}
 		sha = ans.sha
 	}

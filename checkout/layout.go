@@ -1,6 +1,7 @@
 package checkout
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -81,7 +82,15 @@ func (s *Store) readRefs(k storeKey) refsFile {
 	return r
 }
 
-func (s *Store) writeRefs(k storeKey, r refsFile) error {
+// changeRefs changes what a store knows of its upstream.
+func (s *Store) changeRefs(ctx context.Context, k storeKey, change func(*refsFile)) error {
+	lock, err := s.locks.exclusive(ctx, k.lock("refs"))
+	if err != nil {
+		return err
+	}
+	defer lock.unlock()
+	r := s.readRefs(k)
+	change(&r)
 	for len(r.Refs) > maxStamps {
 		oldest := ""
 		for name, st := range r.Refs {
@@ -90,6 +99,9 @@ func (s *Store) writeRefs(k storeKey, r refsFile) error {
 			}
 		}
 		delete(r.Refs, oldest)
+	}
+	if len(r.Depth) > maxStamps {
+		r.Depth = nil
 	}
 	b, err := json.Marshal(r)
 	if err != nil {

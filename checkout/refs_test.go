@@ -2,6 +2,7 @@ package checkout_test
 
 import (
 	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -219,4 +220,21 @@ func TestT8_Forget(t *testing.T) {
 	require.Equal(t, 0, count("stores/*/*"))
 	require.Equal(t, 0, count("locks/*"), "no lock files are left")
 	require.Equal(t, checkout.Cloned, acquire(t, s, checkout.Request{Repo: repo(srv, "acme/one")}).How())
+}
+
+// TestProtocolV0: a host that does not speak protocol version 2 is asked by git.
+func TestProtocolV0(t *testing.T) {
+	t.Parallel()
+	srv := newServer(t)
+	ids := srv.Add(t, "acme/one", small)
+	srv.Intercept = func(_ http.ResponseWriter, r *http.Request) bool { r.Header.Del("Git-Protocol"); return false }
+	s := newStore(t, srv, nil)
+	for ref, want := range map[string]string{"": "second", "topic": "third", "v1": "first"} {
+		c := acquire(t, s, checkout.Request{Repo: repo(srv, "acme/one"), Ref: ref})
+		require.Equal(t, ids[want], c.SHA())
+		require.Equal(t, "main", c.DefaultBranch())
+	}
+	var re *checkout.RefError
+	_, err := s.Acquire(t.Context(), checkout.Request{Repo: repo(srv, "acme/one"), Ref: "nope"})
+	require.ErrorAs(t, err, &re)
 }

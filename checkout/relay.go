@@ -39,6 +39,11 @@ type relay struct {
 	passes map[string]*pass
 }
 
+const (
+	uploadPackResult = "application/x-git-upload-pack-result"
+	userAgent        = "git/librarian" // some hosts give other agents their web pages
+)
+
 // pass admits one git command to one repository.
 type pass struct {
 	relay  *relay
@@ -170,7 +175,7 @@ func (r *relay) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	case req.Method == http.MethodGet && rest == "info/refs" && req.URL.RawQuery == "service=git-upload-pack":
 		want = "application/x-git-upload-pack-advertisement"
 	case req.Method == http.MethodPost && rest == "git-upload-pack" && req.URL.RawQuery == "":
-		want = "application/x-git-upload-pack-result"
+		want = uploadPackResult
 	default:
 		p.fault(&RefusedError{Repo: p.repo.Name, Reason: "is not served by git's smart protocol"})
 		http.Error(w, "not git's smart protocol", http.StatusForbidden)
@@ -218,7 +223,7 @@ func (p *pass) forward(w http.ResponseWriter, req *http.Request, rest, wantType 
 			out.Header.Set(h, v)
 		}
 	}
-	out.Header.Set("User-Agent", "git/librarian")
+	out.Header.Set("User-Agent", userAgent)
 	if !p.secret.IsZero() {
 		out.Header.Set("Authorization", p.secret.header)
 	}

@@ -103,6 +103,7 @@ type Store struct {
 	mu      sync.Mutex
 	relay   *relay
 	trees   map[string]*sharedTree // held trees by key and sha
+	wants   map[storeKey]*wants
 	started bool
 	closed  bool
 
@@ -140,6 +141,7 @@ func New(opt Options) (*Store, error) {
 		git:   &git{path: opt.Git, timeout: opt.Budget.Time, memory: opt.Budget.Memory},
 		locks: newLocks(filepath.Join(opt.Dir, "locks")),
 		trees: map[string]*sharedTree{},
+		wants: map[storeKey]*wants{},
 		kick:  make(chan struct{}, 1),
 	}, nil
 }

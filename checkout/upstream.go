@@ -94,20 +94,15 @@ type answer struct {
 // maxRefBytes bounds the list of refs that is read: 50,000 refs take about 4 MB.
 const maxRefBytes = 64 << 20
 
-// lsRemote asks upstream for a ref and the default branch, in one call.
-func (s *Store) lsRemote(ctx context.Context, req Request) (answer, error) {
+// ask asks upstream for a ref and the default branch, in one request.
+func (s *Store) ask(ctx context.Context, req Request) (answer, error) {
 	s.stats.resolves.Add(1)
 	want := candidates(req.Ref)
-	args := []string{"ls-remote", "--symref", "origin", "HEAD"}
-	for _, w := range want {
-		if w != "HEAD" {
-			args = append(args, w, w+"^{}")
-		}
-	}
-	refs, defName, err := s.listRefs(ctx, req, args)
+	refs, head, err := s.listRefs(ctx, req, append([]string{"HEAD"}, want...), 0)
 	if err != nil {
 		return answer{}, err
 	}
+	ans := answer{defName: strings.TrimPrefix(head, "refs/heads/")}
 	for _, w := range want {
 		sha := refs[w+"^{}"]
 		if sha == "" {
@@ -119,17 +114,18 @@ func (s *Store) lsRemote(ctx context.Context, req Request) (answer, error) {
 		if len(sha) != 40 {
 			return answer{}, &RefusedError{Repo: req.Repo.Name, Reason: "uses object names that are not SHA-1, which are not supported"}
 		}
-		if w == "HEAD" && defName != "" {
-			w = defName
+		if ans.name, ans.sha = w, sha; w == "HEAD" && head != "" {
+			ans.name = head
 		}
-		return answer{name: w, sha: sha, defName: strings.TrimPrefix(defName, "refs/heads/")}, nil
+		return ans, nil
 	}
 	if fullSHA.MatchString(req.Ref) {
-		return answer{name: req.Ref, sha: req.Ref, defName: strings.TrimPrefix(defName, "refs/heads/")}, nil
+		ans.name, ans.sha = req.Ref, req.Ref
+		return ans, nil
 	}
 	// Nothing by that name. Is there anything at all?
-	if len(refs) == 0 {
-		any, _, err := s.listRefs(ctx, req, []string{"ls-remote", "origin"})
+	if refs["HEAD"] == "" {
+		any, _, err := s.listRefs(ctx, req, []string{"refs/heads/", "refs/tags/"}, 5)
 		if err != nil {
 			return answer{}, err
 		}
@@ -160,15 +156,22 @@ func some(refs map[string]string) string {
 	return out
 }
 
-// listRefs runs ls-remote and gives the refs by full name, and what HEAD points to.
-func (s *Store) listRefs(ctx context.Context, req Request, args []string) (refs map[string]string, head string, err error) {
-	refs = map[string]string{}
+// listRefs gives the refs that begin with one of prefixes, by full name ("^{}"
+// added for what a tag leads to), and what HEAD points to. From a host that
+// does not speak protocol version 2 git lists all refs.
+func (s *Store) listRefs(ctx context.Context, req Request, prefixes []string, max int) (refs map[string]string, head string, err error) {
+	refs, head, err = s.lsRefs(ctx, req, prefixes, max)
+	if !errors.Is(err, errNotV2) {
+		return refs, head, err
+	}
+	refs, head = map[string]string{}, ""
+	args := []string{"ls-remote", "--symref", "origin"}
 	err = s.netCommand(ctx, req.Repo, req.Credentials, gitCommand{args: args, stdout: func(r io.Reader) error {
 		lim := &io.LimitedReader{R: r, N: maxRefBytes}
 		sc := bufio.NewScanner(lim)
 		for sc.Scan() {
 			sha, name, ok := strings.Cut(sc.Text(), "\t")
-			if !ok {
+			if !ok || !slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(name, p) }) {
 				continue
 			}
 			if to, isSym := strings.CutPrefix(sha, "ref: "); isSym {
@@ -252,8 +255,8 @@ func tidy(dir string) {
 // fetchArgs begin every fetch.
 var fetchArgs = []string{"fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-gc", "--no-recurse-submodules", "--force", "--refmap="}
 
-// fetchCommit brings one commit and its trees. filtered leaves the blobs out.
-func (s *Store) fetchCommit(ctx context.Context, req Request, gitDir, sha string, filtered bool, locks ...*fileLock) error {
+// fetchCommit brings commits and their trees. filtered leaves the blobs out.
+func (s *Store) fetchCommit(ctx context.Context, req Request, gitDir string, shas []string, filtered bool, locks ...*fileLock) error {
 	s.stats.fetches.Add(1)
 	args := append([]string{}, fetchArgs...)
 	if !isWhole(gitDir) {
@@ -264,7 +267,10 @@ func (s *Store) fetchCommit(ctx context.Context, req Request, gitDir, sha string
 	} else {
 		args = append(args, "--no-filter")
 	}
-	args = append(args, "origin", "+"+sha+":refs/checkout/"+sha)
+	args = append(args, "origin")
+	for _, sha := range shas {
+		args = append(args, "+"+sha+":refs/checkout/"+sha)
+	}
 	return s.fetch(ctx, req, gitCommand{dir: gitDir, args: args, locks: locks})
 }
 

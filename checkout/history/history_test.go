@@ -250,7 +250,7 @@ func TestT5_PullRequest(t *testing.T) {
 	require.Len(t, r.Files, 1000)
 	require.True(t, r.Cut)
 	n, _ := srv.Requests()
-	require.LessOrEqual(t, n, int64(8))
+	require.LessOrEqual(t, n, int64(7))
 }
 
 func TestBlame(t *testing.T) {
