@@ -17,6 +17,9 @@ type Principal struct {
 	Login string `json:"login"`
 	Bot   bool   `json:"bot,omitempty"`
 	Local bool   `json:"local,omitempty"` // the person at the terminal; never set by handlers
+	// Repository says that nobody asked: the place's own repository did, by a configured event. ID is 0 then, and Login the
+	// repository's name.
+	Repository bool `json:"repository,omitempty"`
 }
 
 // PlaceKind is the kind of thread a question was asked in.
@@ -61,9 +64,10 @@ type Place struct {
 	Number       int         `json:"number,omitempty"` // of the issue, pull request or discussion
 	Title        string      `json:"title,omitempty"`  // of the thread, at the time of asking
 	Trigger      TriggerKind `json:"trigger"`
-	TriggerID    int64       `json:"trigger_id,omitempty"` // id of the comment, of the issue, …
+	TriggerID    int64       `json:"trigger_id,omitempty"` // id of the comment, of the issue, …; of a dispatch a number made of its delivery's id
 
-	// Of a review thread: its first comment, to which answers are replies, and what it is about.
+	// Of a review thread: its first comment, to which answers are replies, and what it is about. In a discussion, Root is the
+	// comment that the trigger is a reply to; deliveries tell its number and not its node.
 	Root int64  `json:"root,omitempty"`
 	Path string `json:"path,omitempty"`
 	Line int    `json:"line,omitempty"` // of the file on the side that the comment is on; 0: the whole file, or outdated
@@ -76,6 +80,7 @@ type Place struct {
 	ThreadNode  string `json:"thread_node,omitempty"`
 	TriggerNode string `json:"trigger_node,omitempty"`
 	// ReplyTo is the GraphQL id of the discussion comment that answers are replies to; empty: the answer stands by itself.
+	// Where Root is set it is itself a reply, to which GitHub takes none: they go to the comment above it.
 	ReplyTo string `json:"reply_to,omitempty"`
 }
 
@@ -88,8 +93,11 @@ const (
 	KindCommand  RequestKind = "command"
 )
 
-// CommandWithdraw is the command that the deletion of a question stands for. Nobody can say it.
-const CommandWithdraw = "withdraw"
+// The commands that nobody can say.
+const (
+	CommandWithdraw = "withdraw" // what the deletion of a question stands for
+	CommandFault    = "fault"    // a request that cannot be understood: Question tells the sender why
+)
 
 // Limits of a request.
 const (

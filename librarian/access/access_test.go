@@ -47,6 +47,7 @@ func TestMayAsk(t *testing.T) {
 	person := librarian.Principal{ID: 7, Login: "mona"}
 	bot := librarian.Principal{ID: 8, Login: "evil[bot]", Bot: true}
 	ghost := librarian.Principal{Login: librarian.GhostLogin}
+	itself := librarian.Principal{Login: "acme/app", Repository: true}
 	open := AskRule{Public: None, Private: None, Bots: []int64{0}}
 	for _, tt := range []struct {
 		name string
@@ -74,6 +75,10 @@ func TestMayAsk(t *testing.T) {
 		{"stricter rule in private", AskRule{Private: Write}, AskFacts{Asker: person, Level: Triage, Visibility: librarian.Private}, false, Reaction},
 		{"W8 ghost", AskRule{}, AskFacts{Asker: ghost, Level: Admin, Visibility: librarian.Public}, false, Silent},
 		{"W8 ghost where everybody may and id 0 is listed", open, AskFacts{Asker: ghost, Level: Admin, Visibility: librarian.Public}, false, Silent},
+		{"a configured event in public", AskRule{}, AskFacts{Asker: itself, Visibility: librarian.Public}, true, ""},
+		{"a configured event where few may ask", AskRule{Private: Admin}, AskFacts{Asker: itself, Visibility: librarian.Private}, true, ""},
+		{"T6 a configured event, archived", AskRule{}, AskFacts{Asker: itself, Visibility: librarian.Public, Archived: true}, false, Silent},
+		{"T6 a configured event, locked", AskRule{}, AskFacts{Asker: itself, Visibility: librarian.Public, Locked: true}, false, Silent},
 		{"T6 archived", AskRule{}, AskFacts{Asker: person, Level: Admin, Visibility: librarian.Public, Archived: true}, false, Silent},
 		{"T6 locked, may write", AskRule{}, AskFacts{Asker: person, Level: Write, Visibility: librarian.Public, Locked: true}, false, Reaction},
 		{"T6 locked, may not", AskRule{}, AskFacts{Asker: person, Level: Triage, Visibility: librarian.Public, Locked: true}, false, Silent},
@@ -124,4 +129,6 @@ func TestW13_MayStop(t *testing.T) {
 	require.False(t, MayStop(asker, AskFacts{Asker: librarian.Principal{ID: 9}, Level: Triage}))
 	require.False(t, MayStop(librarian.Principal{}, AskFacts{Asker: librarian.Principal{}}))
 	require.False(t, MayStop(asker, AskFacts{Asker: librarian.Principal{ID: 9, Bot: true}, Level: Admin}))
+	require.False(t, MayStop(asker, AskFacts{Asker: librarian.Principal{Repository: true}, Level: Admin}))
+	require.False(t, Person(librarian.Request{Principal: librarian.Principal{Repository: true}}))
 }

@@ -58,6 +58,10 @@ type Decision struct {
 // silence comes first, so that a refusal tells strangers nothing.
 func MayAsk(rule AskRule, f AskFacts) Decision {
 	switch {
+	case f.Asker.Repository && (f.Archived || f.Locked):
+		return refuse(Silent, "", "the repository is archived, or the thread is locked")
+	case f.Asker.Repository: // configured by who runs the App; it opens nothing that is not its own or public (see [Person])
+		return Decision{Allowed: true}
 	case f.Asker.ID <= 0:
 		return refuse(Silent, "", "the asker has no account") // W8: a ghost
 	case f.Asker.Bot && !slices.Contains(rule.Bots, f.Asker.ID):

@@ -23,7 +23,7 @@ type Runs interface {
 // Enqueue makes a request durable, as a delivery does; by is the run that asks for it, so that it is done once.
 type Enqueue func(ctx context.Context, by librarian.RunID, r librarian.Request) error
 
-// The commands that people say. Withdraw is said by the deletion of a question.
+// The commands that people say. Withdraw is said by the deletion of a question, a fault by a dispatch that cannot be understood.
 const (
 	cmdHelp     = "help"
 	cmdStop     = "stop"
@@ -32,6 +32,7 @@ const (
 	cmdForget   = "forget"
 	cmdContinue = "continue"
 	cmdWithdraw = librarian.CommandWithdraw
+	cmdFault    = librarian.CommandFault
 )
 
 // offered are the commands that comments tell of.
@@ -119,6 +120,8 @@ func (r *Runner) command(ctx context.Context, run librarian.Run, own librarian.R
 		return r.retry(ctx, run, own)
 	case cmdForget:
 		return r.forget(ctx, run, own)
+	case cmdFault:
+		return reply{bodies: []string{c.Notice(q.Question)}, sign: librarian.ReactionConfused}, nil
 	case cmdContinue:
 		return reply{bodies: []string{c.Notice("Say what to ask: `continue <run id> <question>`.")}}, nil
 	}
