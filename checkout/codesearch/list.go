@@ -89,6 +89,9 @@ func (r *ranking) next(queue map[uint32][]hit, file uint32, taken map[uint32][]s
 	return hit{}, false
 }
 
+// own is what a chunk says by itself, without its file and its path.
+func (r *ranking) own(c uint32) float64 { return float64(r.score[c]) * r.kind[r.ix.chunks[c].class] }
+
 // joined makes a candidate of a chunk and of its neighbours that are nearly as good, as long as the whole stays short.
 func (r *ranking) joined(h hit, rest []hit, taken map[uint32][]span) Candidate {
 	c := r.candidate(h)
@@ -98,7 +101,7 @@ func (r *ranking) joined(h hit, rest []hit, taken map[uint32][]span) Candidate {
 		for _, o := range rest {
 			ch := &r.ix.chunks[o.chunk]
 			from, to := int(ch.start), int(ch.end)
-			if o.score < r.w.JoinShare*h.score || from >= c.Start && to <= c.End {
+			if r.own(o.chunk) < r.w.JoinShare*r.own(h.chunk) || from >= c.Start && to <= c.End {
 				continue
 			}
 			gap := max(from-c.End, c.Start-to)
