@@ -70,12 +70,18 @@ func newThread(t *testing.T, sim githubsim.Options) *thread {
 	require.NoError(t, err)
 	h.asked, err = h.Comment("acme/app", h.issue.Number, "ada", "@librarian why?")
 	require.NoError(t, err)
-	h.hub, err = hub.New(hub.Options{APIURL: h.APIURL(), AppID: h.app.ID, PrivateKey: appKey()})
-	require.NoError(t, err)
+	h.hub = h.hubOf(h.app)
 	h.place = librarian.Place{Kind: librarian.PlaceIssue, Repo: librarian.GitHubRepo(h.hub.Host(), repo.ID), Installation: in.ID,
 		RepoName: librarian.RepoName{Owner: "acme", Name: "app"}, Number: h.issue.Number, Trigger: librarian.TriggerIssueComment, TriggerID: h.asked.ID}
 	h.poster = h.newPoster()
 	return h
+}
+
+func (h *thread) hubOf(app *githubsim.App) *hub.Hub {
+	h.t.Helper()
+	made, err := hub.New(hub.Options{APIURL: h.APIURL(), AppID: app.ID, PrivateKey: appKey()})
+	require.NoError(h.t, err)
+	return made
 }
 
 // newPoster makes another Poster on the same GitHub: what a restart leaves.
@@ -237,11 +243,9 @@ func TestO6_ForgedMarkerIsNotOurs(t *testing.T) {
 	require.NoError(t, err)
 	in, err := h.Install(other, "acme")
 	require.NoError(t, err)
-	oh, err := hub.New(hub.Options{APIURL: h.APIURL(), AppID: other.ID, PrivateKey: appKey()})
-	require.NoError(t, err)
 	theirs := h.place
 	theirs.Installation = in.ID
-	c, _, err := oh.PostClient(ctx, theirs)
+	c, _, err := h.hubOf(other).PostClient(ctx, theirs)
 	require.NoError(t, err)
 	run := librarian.NewRunID()
 	marker := fmt.Sprintf("<!-- librarian run=%s role=answer part=1/1 -->\n", run)
