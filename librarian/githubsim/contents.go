@@ -77,7 +77,7 @@ func getContents(c *call) (reply, error) {
 		return c.directory(r, e.sha, where, e.sha, ref)
 	case e.kind == "commit":
 		o := c.entryJSON(r, e, ref)
-		o["submodule_git_url"] = nil
+		o["submodule_git_url"] = orNil(r.dir.submoduleURL(c.r.Context(), sha, where))
 		return ok(o)
 	case e.mode == "120000":
 		return c.link(r, e, sha, ref)

@@ -231,6 +231,25 @@ func (g *gitDir) tree(ctx context.Context, treeish, path string, deep bool) ([]e
 	return list, nil
 }
 
+// submoduleURL is where .gitmodules says that the submodule at a path comes from, or "".
+func (g *gitDir) submoduleURL(ctx context.Context, commit, path string) string {
+	out, err := g.run(ctx, 1<<20, "config", "--blob", commit+":.gitmodules", "-z", "--list")
+	if err != nil {
+		return "" // there is none
+	}
+	paths, urls := map[string]string{}, map[string]string{}
+	for _, entry := range strings.Split(string(out), "\x00") {
+		key, value, _ := strings.Cut(entry, "\n")
+		if name, found := strings.CutSuffix(key, ".path"); found {
+			paths[value] = name
+		}
+		if name, found := strings.CutSuffix(key, ".url"); found {
+			urls[name] = value
+		}
+	}
+	return urls[paths[path]]
+}
+
 func (g *gitDir) blob(ctx context.Context, sha string, limit int64) ([]byte, error) {
 	return g.run(ctx, limit, "cat-file", "blob", sha)
 }

@@ -165,7 +165,7 @@ func currentUser(c *call) (reply, error) {
 	case UserToken:
 		o := c.fullUser(c.caller.user)
 		maps.Copy(o, object{"private_gists": 0, "total_private_repos": 0, "owned_private_repos": 0, "disk_usage": 0, "collaborators": 0,
-			"two_factor_authentication": true})
+			"two_factor_authentication": true, "user_view_type": "private"})
 		return ok(o)
 	case InstallationToken, AppToken:
 		return reply{}, &apiError{status: http.StatusForbidden, message: "Resource not accessible by integration"}

@@ -14,6 +14,12 @@ func Endpoints() []string {
 	return list
 }
 
+// Endpoint is the entry of [Endpoints] that answers a request, by its escaped path below /api/v3.
+func Endpoint(method, path string) (string, bool) {
+	rt, _, found := findRoute(method, path)
+	return rt.method + " " + rt.path, found
+}
+
 // routes is the table of endpoints. Where two match, the first wins.
 var routes = sync.OnceValue(func() []route {
 	const repo = "/repos/{owner}/{repo}"

@@ -111,6 +111,7 @@ func makeCode(t *testing.T) string {
 	git(t, tree, "tag", "v1")
 	write("src/query.go", "package main\n\n// prepareQuery prepares.\nfunc prepareQuery() {}\n")
 	write("docs/a b#c.md", "spaces\n")
+	write(".gitmodules", "[submodule \"s\"]\n\tpath = sub\n\turl = https://example.org/sub.git\n")
 	require.NoError(t, os.Symlink("main.go", filepath.Join(tree, "src/link.go")))
 	require.NoError(t, os.Symlink("/etc/passwd", filepath.Join(tree, "out")))
 	git(t, tree, "add", ".")
@@ -139,7 +140,7 @@ func git(t *testing.T, dir string, args ...string) string {
 
 // asApp is a client with the App's JWT.
 func (s *sim) asApp() *github.Client {
-	tr, err := ghinstallation.NewAppsTransport(http.DefaultTransport, s.app.ID, s.app.PrivateKeyPEM)
+	tr, err := ghinstallation.NewAppsTransport(s.transport(), s.app.ID, s.app.PrivateKeyPEM)
 	require.NoError(s.t, err)
 	tr.BaseURL = strings.TrimSuffix(s.APIURL(), "/")
 	return s.client(&http.Client{Transport: tr})
@@ -147,7 +148,7 @@ func (s *sim) asApp() *github.Client {
 
 // asInstallation is a client that mints its own tokens, as librarian does.
 func (s *sim) asInstallation() *github.Client {
-	tr, err := ghinstallation.New(http.DefaultTransport, s.app.ID, s.inst.ID, s.app.PrivateKeyPEM)
+	tr, err := ghinstallation.New(s.transport(), s.app.ID, s.inst.ID, s.app.PrivateKeyPEM)
 	require.NoError(s.t, err)
 	tr.BaseURL = strings.TrimSuffix(s.APIURL(), "/")
 	return s.client(&http.Client{Transport: tr})
@@ -155,7 +156,7 @@ func (s *sim) asInstallation() *github.Client {
 
 // asUser is a client with a personal token, or an anonymous one for "".
 func (s *sim) asUser(login string) *github.Client {
-	c := s.client(nil)
+	c := s.client(&http.Client{Transport: s.transport()})
 	if login == "" {
 		return c
 	}
@@ -215,7 +216,7 @@ func (s *sim) call(method, path, token, body string, headers ...string) answer {
 		k, v, _ := strings.Cut(h, ": ")
 		req.Header.Set(k, v)
 	}
-	res, err := noRedirects.Do(req)
+	res, err := s.noRedirects().Do(req)
 	require.NoError(s.t, err)
 	defer func() { _ = res.Body.Close() }()
 	text, err := io.ReadAll(res.Body)
@@ -223,7 +224,14 @@ func (s *sim) call(method, path, token, body string, headers ...string) answer {
 	return answer{res.StatusCode, res.Header, string(text)}
 }
 
-var noRedirects = &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+func (s *sim) noRedirects() *http.Client {
+	return &http.Client{Transport: s.transport(), CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+}
+
+// transport checks all answers against GitHub's description, where that is at hand.
+func (s *sim) transport() http.RoundTripper {
+	return &conforming{base: http.DefaultTransport, t: s.t, api: s.APIURL}
+}
 
 // json decodes the answer.
 func (a answer) json(t *testing.T) map[string]any {
