@@ -135,7 +135,7 @@ func untilReset(h http.Header, now time.Time) time.Duration {
 	if err != nil {
 		return untoldWait
 	}
-	return min(time.Unix(reset, 0).Sub(serverTime(h, now))+time.Second, 2*time.Hour)
+	return min(time.Unix(reset, 0).Sub(serverTime(h, now)), 2*time.Hour) + time.Second // the difference may be the longest there is
 }
 
 // serverTime is the answer's Date: times that GitHub names are by its clock.
