@@ -196,9 +196,9 @@ func (ix *Index) addSynonyms(a *asked, words []string, seen map[uint32]int, w *W
 		done[st] = true
 		var alt []weighted
 		for _, s := range synonymsOf(st) {
-			if id, ok := ix.dict.lookup(s); ok {
+			if id, ok := ix.dict.lookup(s.stem); ok {
 				if _, asked := seen[id]; !asked {
-					alt = append(alt, weighted{id: id, weight: weight, added: true})
+					alt = append(alt, weighted{id: id, weight: s.weight(weight, w), added: true})
 				}
 			}
 		}
@@ -212,7 +212,7 @@ func (ix *Index) addSynonyms(a *asked, words []string, seen map[uint32]int, w *W
 			}
 		}
 		for i := range alt {
-			alt[i].weight = w.SynonymAlone
+			alt[i].weight *= w.SynonymAlone / weight
 		}
 		weight := 1.0
 		if weakWords[p] {
@@ -220,6 +220,14 @@ func (ix *Index) addSynonyms(a *asked, words []string, seen map[uint32]int, w *W
 		}
 		a.terms = append(a.terms, weighted{id: noTerm, weight: weight, added: true, alt: alt})
 	}
+}
+
+// weight is the synonym's own, given that of one the table names.
+func (s synonym) weight(full float64, w *Weights) float64 {
+	if s.reverse {
+		return full * w.SynonymReverse
+	}
+	return full
 }
 
 // addPhrases adds what stands for two or more words together: "throw away" for discard. The words may have one word between them
@@ -236,7 +244,7 @@ func (ix *Index) addPhrases(a *asked, text string, seen map[uint32]int, w *Weigh
 		}
 		var alt []weighted
 		for _, s := range synonymsOf(phrase) {
-			if id, ok := ix.dict.lookup(s); ok {
+			if id, ok := ix.dict.lookup(s.stem); ok {
 				if _, asked := seen[id]; !asked {
 					alt = append(alt, weighted{id: id, weight: w.SynonymAlone, added: true})
 				}

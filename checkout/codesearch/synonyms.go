@@ -14,9 +14,23 @@ import (
 //go:embed synonyms.txt
 var synonymText string
 
-// synonymTable maps a stem to the stems that may stand for it.
-var synonymTable = sync.OnceValue(func() map[string][]string {
-	m := map[string][]string{}
+// synonym is a stem that may stand for another.
+type synonym struct {
+	stem    string
+	reverse bool // the table has it the other way round: the program's word stands for what people ask with
+}
+
+// synonymTable maps a stem to what may stand for it. Single words are read both ways.
+var synonymTable = sync.OnceValue(func() map[string][]synonym {
+	m := map[string][]synonym{}
+	add := func(from, to string, reverse bool) {
+		if from == "" || to == "" || from == to || slices.ContainsFunc(m[from], func(s synonym) bool { return s.stem == to }) {
+			return
+		}
+		m[from] = append(m[from], synonym{to, reverse})
+	}
+	type pair struct{ from, to string }
+	var single []pair
 	for line := range strings.Lines(synonymText) {
 		head, rest, ok := strings.Cut(line, ":")
 		if !ok {
@@ -31,10 +45,14 @@ var synonymTable = sync.OnceValue(func() map[string][]string {
 			h = stem(head)
 		}
 		for _, w := range strings.Fields(rest) {
-			if s := stem(w); s != "" && s != h && !slices.Contains(m[h], s) {
-				m[h] = append(m[h], s)
+			add(h, stem(w), false)
+			if len(parts) == 1 {
+				single = append(single, pair{h, stem(w)})
 			}
 		}
+	}
+	for _, p := range single {
+		add(p.to, p.from, true)
 	}
 	return m
 })
@@ -50,4 +68,4 @@ func phraseStem(w string) string {
 // longestPhrase is how many words an entry has at most.
 const longestPhrase = 4
 
-func synonymsOf(stem string) []string { return synonymTable()[stem] }
+func synonymsOf(stem string) []synonym { return synonymTable()[stem] }

@@ -18,6 +18,7 @@ type Weights struct {
 	Name, Parent, Signature, Doc, Body float64 // how many occurrences in a body one in this field is worth
 
 	Synonym        float64 // a programming synonym of a question word, where the word itself is missing
+	SynonymReverse float64 // × a synonym that the table has the other way round
 	Terse          float64 // × Synonym in a question of keywords alone
 	SynonymAlone   float64 // the same for a word that the whole tree does not have
 	PhraseWord     float64 // what a whole phrase weighs (see synonyms.txt)
@@ -68,7 +69,7 @@ type Weights struct {
 func DefaultWeights() Weights {
 	w := BaseWeights()
 	w.K1, w.BBody, w.BDoc, w.Name, w.Doc = 1.4, .5, .33, 3.5, 1.3
-	w.Synonym, w.Terse, w.SynonymAlone = .8, .4, .65
+	w.Synonym, w.SynonymReverse, w.Terse, w.SynonymAlone = .8, .5, .4, .65
 	w.Also, w.Weak, w.PhraseWord = .8, .7, 1
 	w.FileK1, w.Coherence = 10, .4
 	w.PathStem, w.PathDir, w.PathCover = .9, .3, .9
