@@ -47,7 +47,7 @@ kill -0 %[3]d 2>/dev/null || echo no-signals
 	}
 	want := []string{"reads", "reads-no-other", "writes-no-other", "tree-is-read-only", "scratch", "no-network", "no-proc", "no-shadow", "no-signals"}
 	got := map[string]bool{}
-	for _, l := range strings.Split(o.Text, "\n") {
+	for l := range strings.SplitSeq(o.Text, "\n") {
 		got[l] = true
 	}
 	var missing []string

@@ -88,7 +88,7 @@ func TestRunGivesTheOutput(t *testing.T) {
 	require.NotContains(t, o.Text, "LIBRARIAN")
 	require.Contains(t, o.Text, "GIT_NO_LAZY_FETCH=1\n")
 	require.Contains(t, o.Text, "\n<>")
-	for _, line := range strings.Split(o.Text, "\n") {
+	for line := range strings.SplitSeq(o.Text, "\n") {
 		name, _, ok := strings.Cut(line, "=")
 		require.True(t, !ok || strings.HasPrefix(name, "GIT_") || strings.Contains(" PATH HOME TMPDIR LANG TERM PAGER PWD OLDPWD SHLVL _ ", " "+name+" "), line)
 	}
@@ -173,7 +173,7 @@ func TestEscapes(t *testing.T) {
 	}
 	t.Run("as nobody", func(t *testing.T) {
 		// The same binary once more, as a user without rights, from where that user can read it.
-		dir, err := os.MkdirTemp("/tmp", "librarian-nobody-")
+		dir, err := os.MkdirTemp("/tmp", "librarian-nobody-") //nolint:usetesting // the other user cannot pass the test's own folder
 		require.NoError(t, err)
 		t.Cleanup(func() { _ = os.RemoveAll(dir) })
 		require.NoError(t, os.Chmod(dir, 0o777))
@@ -294,7 +294,7 @@ func TestBombs(t *testing.T) {
 		return o
 	}
 	t.Run("fork", func(t *testing.T) {
-		o := run(t, `b() { b | b & }; b; sleep 3`)
+		o := run(t, `b() { b | b & }; b; sleep 1`)
 		require.Less(t, o.Peak.Processes, 400, "the hard limit of the user's processes")
 		require.NotEqual(t, 0, o.Peak.Processes)
 	})
@@ -318,7 +318,7 @@ func TestBombs(t *testing.T) {
 		require.Contains(t, o.Text, "FAILED", "the address space of one process has an end")
 	})
 	t.Run("one big file", func(t *testing.T) {
-		o := run(t, `head -c 500000000 /dev/zero > $TMPDIR/x; ls -ls $TMPDIR/x; sleep 1; echo DONE`)
+		o := run(t, `head -c 500000000 /dev/zero > $TMPDIR/x; ls -ls $TMPDIR/x; sleep 0.2; echo DONE`)
 		require.LessOrEqual(t, o.Peak.Disk, limits.Disk+(1<<20))
 	})
 	t.Run("many big files", func(t *testing.T) {

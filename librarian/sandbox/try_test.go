@@ -3,6 +3,7 @@
 package sandbox_test
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"sort"
@@ -126,6 +127,8 @@ var tries = map[string]func(pid int, closed string) error{
 	},
 }
 
+var errRefused = errors.New("refused")
+
 func socket(family int) error {
 	_, err := unix.Socket(family, unix.SOCK_STREAM, 0)
 	if err != unix.EPERM { // whatever the kernel itself thinks of the family
@@ -165,10 +168,9 @@ func try(name string, args []string) {
 	}
 	for _, name := range attempts() {
 		err := tries[name](n, args[1])
-		if err == unix.EPERM || err == unix.ENOSYS || err == unix.EACCES || err == unix.EXDEV {
-			fmt.Printf("%s: refused\n", name)
-			continue
+		if errors.Is(err, unix.EPERM) || errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.EACCES) || errors.Is(err, unix.EXDEV) {
+			err = errRefused
 		}
-		fmt.Printf("%s: %v\n", name, err)
+		_, _ = fmt.Fprintf(os.Stdout, "%s: %v\n", name, err)
 	}
 }

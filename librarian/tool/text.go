@@ -52,3 +52,15 @@ func Count(n int, one, many string) string {
 	}
 	return strconv.Itoa(n) + " " + many
 }
+
+// Limit reads a limit parameter: otherwise where none was asked for, and most where more was. The refusal, for the model, is not empty
+// for one below 1.
+func Limit(asked *int, otherwise, most int) (limit int, refusal string) {
+	switch {
+	case asked == nil:
+		return otherwise, ""
+	case *asked < 1:
+		return 0, errLimit
+	}
+	return min(*asked, most), ""
+}

@@ -171,8 +171,7 @@ func Decode(args json.RawMessage, into any) error {
 	d := json.NewDecoder(bytes.NewReader(args))
 	d.DisallowUnknownFields()
 	if err := d.Decode(into); err != nil {
-		var wrong *json.UnmarshalTypeError
-		if errors.As(err, &wrong) {
+		if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 			return fmt.Errorf("%s must be %s, not %s", wrong.Field, wrong.Type, wrong.Value)
 		}
 		return errors.New(strings.TrimPrefix(err.Error(), "json: "))

@@ -110,13 +110,12 @@ func (s *Session) openLinked(ctx context.Context, spec checkout.Spec, ref string
 
 // refusal makes a result of an error that has a sentence for the model; any other breaks the run.
 func refusal(err error) (tool.Result, error) {
-	var hinted interface {
-		error
-		Hint() string
-	}
 	text, said := librarian.UserMessage(err)
 	hint := resolveHint
-	if errors.As(err, &hinted) {
+	if hinted, ok := errors.AsType[interface {
+		error
+		Hint() string
+	}](err); ok {
 		hint = hinted.Hint()
 		if !said {
 			text, said = sentence(hinted.Error()), true

@@ -38,9 +38,9 @@ func (s *Session) locate(ctx context.Context, repo, path string) (t target, refu
 	if e, ok := tree.Lookup(path); ok {
 		return target{h: h, path: e.Path, entry: e}, "", nil
 	}
-	clean, err := cleanPath(path)
-	if err != nil {
-		return target{}, err.Error(), nil
+	clean, refusal := cleanPath(path)
+	if refusal != "" {
+		return target{}, refusal, nil
 	}
 	if e, ok := tree.Lookup(clean); ok {
 		return target{h: h, path: e.Path, entry: e}, "", nil

@@ -38,7 +38,7 @@ func (s *Session) findSubject(a FindArgs) string {
 }
 
 func (s *Session) runFind(ctx context.Context, a FindArgs) (tool.Result, error) {
-	limit, no := limitOf(a.Limit, defaultPaths, maxPaths)
+	limit, no := tool.Limit(a.Limit, defaultPaths, maxPaths)
 	if no != "" {
 		return refused(no), nil
 	}

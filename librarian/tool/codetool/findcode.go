@@ -50,7 +50,7 @@ func (s *Session) findCodeSubject(a FindCodeArgs) string {
 }
 
 func (s *Session) runFindCode(ctx context.Context, a FindCodeArgs) (tool.Result, error) {
-	limit, no := limitOf(a.Limit, defaultCandidates, maxCandidates)
+	limit, no := tool.Limit(a.Limit, defaultCandidates, maxCandidates)
 	switch {
 	case no != "":
 		return refused(no), nil

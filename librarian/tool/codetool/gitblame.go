@@ -59,7 +59,7 @@ func (s *Session) runGitBlame(ctx context.Context, a BlameArgs) (tool.Result, er
 	if a.Offset != nil {
 		first = *a.Offset
 	}
-	limit, _ := limitOf(a.Limit, defaultBlame, tool.MaxLines)
+	limit, _ := tool.Limit(a.Limit, defaultBlame, tool.MaxLines)
 	switch {
 	case total == 0:
 		return tool.Result{Text: "[Empty file.]", Summary: "empty"}, nil

@@ -95,13 +95,14 @@ func (s *Session) runGitShow(ctx context.Context, a ShowArgs) (tool.Result, erro
 		return historyRefusal(ctx, err)
 	}
 	c := found.Commit
-	head := fmt.Sprintf("commit %s\n%s <%s> on %s\n\n    %s", c.SHA, tool.OneLine(c.Author), tool.OneLine(c.Email), c.Date.Format(time.DateOnly), tool.OneLine(tool.Clip(c.Subject, 300)))
+	var head strings.Builder
+	fmt.Fprintf(&head, "commit %s\n%s <%s> on %s\n\n    %s", c.SHA, tool.OneLine(c.Author), tool.OneLine(c.Email), c.Date.Format(time.DateOnly), tool.OneLine(tool.Clip(c.Subject, 300)))
 	for line := range strings.SplitSeq(c.Body, "\n") {
 		if c.Body != "" {
-			head += "\n    " + tool.OneLine(tool.Clip(line, 500))
+			head.WriteString("\n    " + tool.OneLine(tool.Clip(line, 500)))
 		}
 	}
-	return h.diffResult(head, found.DiffResult, s.showSubject(a)), nil
+	return h.diffResult(head.String(), found.DiffResult, s.showSubject(a)), nil
 }
 
 func (s *Session) runGitDiff(ctx context.Context, a DiffArgs) (tool.Result, error) {

@@ -80,14 +80,14 @@ func (s *Session) logSubject(a LogArgs) string {
 }
 
 func (s *Session) runGitLog(ctx context.Context, a LogArgs) (tool.Result, error) {
-	limit, no := limitOf(a.Limit, defaultCommits, maxCommits)
+	limit, no := tool.Limit(a.Limit, defaultCommits, maxCommits)
 	if no != "" {
 		return refused(no), nil
 	}
 	if a.LookAt != nil && *a.LookAt < 1 {
 		return tool.Errorf("look_at must be greater than or equal to 1."), nil
 	}
-	lookAt, _ := limitOf(a.LookAt, defaultLookAt, maxLookAt)
+	lookAt, _ := tool.Limit(a.LookAt, defaultLookAt, maxLookAt)
 	h, paths, no := s.past(a.Repo, a.Path)
 	if no != "" {
 		return refused(no), nil
@@ -168,9 +168,9 @@ func (s *Session) past(repo, path string) (h *held, paths []string, refusal stri
 	if refusal != "" {
 		return nil, nil, refusal
 	}
-	clean, err := cleanPath(path)
-	if err != nil {
-		return nil, nil, err.Error()
+	clean, refusal := cleanPath(path)
+	if refusal != "" {
+		return nil, nil, refusal
 	}
 	if clean != "" {
 		paths = []string{clean}

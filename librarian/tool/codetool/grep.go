@@ -56,7 +56,7 @@ func (s *Session) grepSubject(a GrepArgs) string {
 }
 
 func (s *Session) runGrep(ctx context.Context, a GrepArgs) (tool.Result, error) {
-	limit, no := limitOf(a.Limit, defaultMatches, maxMatches)
+	limit, no := tool.Limit(a.Limit, defaultMatches, maxMatches)
 	if no != "" {
 		return refused(no), nil
 	}

@@ -35,7 +35,7 @@ func (s *Session) ls() tool.Tool {
 }
 
 func (s *Session) runLs(ctx context.Context, a LsArgs) (tool.Result, error) {
-	limit, no := limitOf(a.Limit, defaultEntries, maxEntries)
+	limit, no := tool.Limit(a.Limit, defaultEntries, maxEntries)
 	if no != "" {
 		return refused(no), nil
 	}
@@ -80,17 +80,6 @@ func (s *Session) list(ctx context.Context, t target, limit int) (tool.Result, e
 	}
 	data := ListData{Repo: t.h.key, SHA: t.h.Checkout.SHA(), Path: t.path, Entries: entries, Limited: out.cut != ""}
 	return tool.Result{Text: text, Subject: at(s.label(t.h.key), t.path), Summary: tool.Count(len(items), "entry", "entries"), Data: tool.JSON(data)}, nil
-}
-
-// limitOf reads a limit parameter; more than the most allowed is the most allowed.
-func limitOf(asked *int, otherwise, most int) (limit int, refusal string) {
-	switch {
-	case asked == nil:
-		return otherwise, ""
-	case *asked < 1:
-		return 0, "limit must be greater than or equal to 1."
-	}
-	return min(*asked, most), ""
 }
 
 // cutNotice says that a list was cut and how to see more.

@@ -1,7 +1,6 @@
 package codetool
 
 import (
-	"errors"
 	"path"
 	"strconv"
 	"strings"
@@ -9,21 +8,21 @@ import (
 	"unicode/utf8"
 )
 
-// cleanPath reads a path parameter: relative to the repository's root, which is "". A leading "/" or "./" means the root. A
-// path that leaves the tree is refused, with a text for the model.
-func cleanPath(p string) (string, error) {
+// cleanPath reads a path parameter: relative to the repository's root, which is "". A leading "/" or "./" means the root. The
+// refusal, for the model, is not empty for a path that leaves the tree.
+func cleanPath(p string) (clean, refusal string) {
 	p = unquotePath(p)
 	if strings.ContainsRune(p, 0) {
-		return "", errors.New("path must not contain NUL.")
+		return "", "path must not contain NUL."
 	}
 	p = path.Clean(strings.TrimLeft(p, "/"))
 	if p == ".." || strings.HasPrefix(p, "../") {
-		return "", errors.New("path leaves the repository. Give it relative to the repository's root.")
+		return "", "path leaves the repository. Give it relative to the repository's root."
 	}
 	if p == "." {
-		return "", nil
+		return "", ""
 	}
-	return p, nil
+	return p, ""
 }
 
 // quotePath writes a path on one line. A name that would not survive that (control characters, invalid UTF-8, quotes at its
@@ -50,9 +49,9 @@ func unquotePath(p string) string {
 
 // at joins a repository's label and a path as the trace shows them.
 func at(label, p string) string {
-	p, err := cleanPath(p)
+	p, refusal := cleanPath(p)
 	switch {
-	case err != nil || p == "":
+	case refusal != "" || p == "":
 		return label
 	case label == "":
 		return quotePath(p)

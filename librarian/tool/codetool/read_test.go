@@ -166,7 +166,7 @@ func TestG10_OddNames(t *testing.T) {
 	b := oneRepo(t, archive)
 	sha := b.sha("c")
 	listed := map[string]bool{}
-	for _, line := range strings.Split(b.ok(t, "find", `{"pattern":"**"}`).Text, "\n") {
+	for line := range strings.SplitSeq(b.ok(t, "find", `{"pattern":"**"}`).Text, "\n") {
 		listed[line] = true
 	}
 	require.Len(t, listed, len(names)+3, "each name is one line: %v", listed) // and a.txt and two folders

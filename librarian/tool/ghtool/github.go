@@ -137,8 +137,7 @@ func refusal(ctx context.Context, what string, err error, instead string) (tool.
 	case errors.As(err, &limited):
 		text = fmt.Sprintf("GitHub's rate limit is reached; retry after %d seconds", int(max(limited.RetryAfter(), time.Second).Seconds()))
 	default:
-		var transport *url.Error
-		if errors.As(err, &transport) {
+		if _, ok := errors.AsType[*url.Error](err); ok {
 			text = "GitHub could not be reached"
 		}
 	}
@@ -159,11 +158,11 @@ const resolveHint = "If the name is uncertain, resolve it with search_repos firs
 
 // repoPath is the API's path of a repository and what is below it; the parts are escaped, slashes in them too.
 func repoPath(r librarian.Repo, parts ...string) string {
-	path := "repos/" + url.PathEscape(r.Owner) + "/" + url.PathEscape(r.Name)
+	all := []string{"repos", url.PathEscape(r.Owner), url.PathEscape(r.Name)}
 	for _, p := range parts {
-		path += "/" + url.PathEscape(p)
+		all = append(all, url.PathEscape(p))
 	}
-	return path
+	return strings.Join(all, "/")
 }
 
 func sentence(s string) string {
@@ -171,15 +170,4 @@ func sentence(s string) string {
 		return s
 	}
 	return s + "."
-}
-
-// limitOf reads a limit parameter; more than the most allowed is the most allowed.
-func limitOf(asked *int, otherwise, most int) (limit int, refusal string) {
-	switch {
-	case asked == nil:
-		return otherwise, ""
-	case *asked < 1:
-		return 0, "limit must be greater than or equal to 1."
-	}
-	return min(*asked, most), ""
 }

@@ -215,11 +215,7 @@ func TestFailuresOfGitHub(t *testing.T) {
 }
 
 func item(id int, repo, path string, private bool, fragments ...string) string {
-	var m []string
-	for _, f := range fragments {
-		m = append(m, f)
-	}
-	return fmt.Sprintf(`{"path":%q,"html_url":"https://forge.example/%s","repository":{"id":%d,"full_name":%q,"private":%v},"text_matches":[%s]}`, path, repo, id, repo, private, strings.Join(m, ","))
+	return fmt.Sprintf(`{"path":%q,"html_url":"https://forge.example/%s","repository":{"id":%d,"full_name":%q,"private":%v},"text_matches":[%s]}`, path, repo, id, repo, private, strings.Join(fragments, ","))
 }
 
 func TestSearchGitHubCode(t *testing.T) {

@@ -139,7 +139,7 @@ type codeAnswer struct {
 }
 
 func (g github) runSearchCode(ctx context.Context, a SearchGitHubCodeArgs) (tool.Result, error) {
-	limit, no := limitOf(a.Limit, defaultHits, maxHits)
+	limit, no := tool.Limit(a.Limit, defaultHits, maxHits)
 	if no != "" {
 		return tool.Errorf("%s", no), nil
 	}
@@ -240,18 +240,19 @@ func codeText(hits []codeHit) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d matches across %d repos (github).\n", len(hits), repoCount(hits))
 	for _, h := range hits {
-		entry := fmt.Sprintf("\n%s:%s\n", tool.OneLine(h.Repo), tool.OneLine(h.Path))
+		var entry strings.Builder
+		fmt.Fprintf(&entry, "\n%s:%s\n", tool.OneLine(h.Repo), tool.OneLine(h.Path))
 		for i, s := range h.Snippets {
 			if i > 0 {
-				entry += "…\n"
+				entry.WriteString("…\n")
 			}
-			entry += numbered(s, maxFragmentLines)
+			entry.WriteString(numbered(s, maxFragmentLines))
 		}
-		if b.Len()+len(entry) > tool.MaxBytes {
+		if b.Len()+entry.Len() > tool.MaxBytes {
 			b.WriteString("\n[" + tool.Size(tool.MaxBytes) + " limit reached. Refine the pattern.]\n")
 			break
 		}
-		b.WriteString(entry)
+		b.WriteString(entry.String())
 	}
 	return strings.TrimRight(b.String(), "\n")
 }

@@ -59,17 +59,17 @@ func (g github) searchRepos() tool.Tool {
 }
 
 func reposSubject(a SearchReposArgs) string {
-	s := `repos "` + tool.OneLine(tool.Clip(a.Query, 80)) + `"`
+	parts := []string{`repos "` + tool.OneLine(tool.Clip(a.Query, 80)) + `"`}
 	for _, q := range []string{a.Language, a.Topic} {
 		if q != "" {
-			s += " " + tool.OneLine(tool.Clip(q, 40))
+			parts = append(parts, tool.OneLine(tool.Clip(q, 40)))
 		}
 	}
-	return s
+	return strings.Join(parts, " ")
 }
 
 func (g github) runSearchRepos(ctx context.Context, a SearchReposArgs) (tool.Result, error) {
-	limit, no := limitOf(a.Limit, 10, 50)
+	limit, no := tool.Limit(a.Limit, 10, 50)
 	sort := a.Sort
 	switch {
 	case no != "":
