@@ -4,55 +4,121 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/librarian-app/librarian/librarian"
 )
 
-// asker turns text that may mention us into a request. Every event that can ask goes through it.
-type asker struct{ o Options }
+// asker turns text that may concern us into a request. Every event that can ask goes through it.
+type asker struct {
+	o     Options
+	rules []rule
+}
 
 // asked is one text, by whom and where.
 type asked struct {
-	title  string // of an issue that is opened; a mention may stand there, too
+	title  string // of an issue, pull request or discussion itself; a mention may stand there, too
 	body   string
 	author *account // of the text
-	sender *account // who caused the delivery
 	app    *app     // that wrote the text
-	edit   bool
-	before func() (title, body string) // of an edit
+	labels []label  // that are on it
 	at     time.Time
+	edited time.Time
 	place  librarian.Place
 }
 
-// ask enqueues a request if a mentions us and the asker is somebody we listen to.
-func (k *asker) ask(ctx context.Context, d librarian.Delivery, env envelope, a asked) error {
-	if k.own(a) {
+// heard follows what was done to a text: it was written, edited, deleted, or given a label. It makes one request at most; a
+// person who asks comes before an event that is configured.
+func (k *asker) heard(ctx context.Context, event, delivery string, env envelope, a asked) error {
+	d := librarian.Delivery{ID: delivery, Event: event}
+	if k.own(env, a) {
 		return nil
 	}
-	who := a.author.principal()
-	if a.edit { // whoever adds a mention asks, even in a text by somebody else
-		who = a.sender.principal()
+	var r librarian.Request
+	var ok bool
+	switch env.Action {
+	case "deleted":
+		r, ok = k.withdrawn(env, a)
+	case "labeled":
+		r, ok = k.labelled(env, a)
+	case "edited":
+		r, ok = k.amended(env, a)
+	case "ready_for_review": // the text asked when it was written
+	default:
+		r, ok = k.mentioned(a.author.principal(), a.at, a)
 	}
-	if who.Bot && !slices.Contains(k.o.AllowBots, who.ID) {
-		return nil
+	if !ok {
+		r, ok = k.configured(env, event+"."+env.Action, a)
 	}
-	m, ok := k.mention(a.title, a.body)
 	if !ok {
 		return nil
 	}
-	if a.edit {
-		if _, had := k.mention(a.before()); had {
-			return nil
-		}
+	return k.enqueue(ctx, d, env, r)
+}
+
+// mentioned is what a text asks that mentions us, if who is somebody we listen to.
+func (k *asker) mentioned(who librarian.Principal, at time.Time, a asked) (r librarian.Request, ok bool) {
+	if !k.listens(who) {
+		return r, false
 	}
-	r := librarian.Request{Kind: librarian.KindQuestion, Question: m.Question, Quoted: m.Quoted, Principal: who, Place: a.place, AskedAt: a.at}
+	m, ok := k.mention(a.title, a.body)
+	if !ok {
+		return r, false
+	}
+	r = librarian.Request{Kind: librarian.KindQuestion, Question: m.Question, Quoted: m.Quoted, Principal: who, Place: a.place, AskedAt: at}
 	if m.Command != "" {
 		r.Kind, r.Command, r.Question = librarian.KindCommand, m.Command, m.Args
 		if run, question, ok := ContinueArgs(m.Args); ok && m.Command == CommandContinue && question != "" {
 			r.Kind, r.Command, r.Continue, r.Question = librarian.KindQuestion, "", run, question
 		}
 	}
+	return r, true
+}
+
+// amended is what an edit asks: only one that adds the first mention does. Whoever adds it asks, also in a text by somebody
+// else.
+func (k *asker) amended(env envelope, a asked) (r librarian.Request, ok bool) {
+	if r, ok = k.mentioned(env.Sender.principal(), a.edited, a); !ok {
+		return r, false
+	}
+	_, had := k.mention(env.Changes.Title.before(a.title), env.Changes.Body.before(a.body))
+	return r, !had
+}
+
+// withdrawn is what the deletion of a text that asked stands for. It needs nobody's permission: what asked is gone.
+func (k *asker) withdrawn(env envelope, a asked) (r librarian.Request, ok bool) {
+	if _, ok := k.mention(a.title, a.body); !ok {
+		return r, false
+	}
+	return librarian.Request{
+		Kind: librarian.KindCommand, Command: librarian.CommandWithdraw, Principal: env.Sender.principal(), Place: a.place,
+	}, true
+}
+
+// labelled is what our label on an issue or pull request asks: its text is the question, asked by whoever put the label there.
+// Authors who label a text that mentions us have asked already.
+func (k *asker) labelled(env envelope, a asked) (r librarian.Request, ok bool) {
+	who := env.Sender.principal()
+	if k.o.Label == "" || env.Label == nil || !strings.EqualFold(env.Label.Name, k.o.Label) || !k.listens(who) {
+		return r, false
+	}
+	if _, mentions := k.mention(a.title, a.body); mentions && who.ID == a.author.principal().ID {
+		return r, false
+	}
+	a.place.Trigger = librarian.TriggerLabel
+	r = librarian.Request{Kind: librarian.KindQuestion, Principal: who, Place: a.place, AskedAt: a.edited}
+	r.Question, _ = clip(plain(a.title+"\n\n"+a.body, k.o.Names), librarian.MaxQuestion)
+	return r, r.Question != ""
+}
+
+// listens reports whether requests of who are passed on. Bots must be listed by id (W2).
+func (k *asker) listens(who librarian.Principal) bool {
+	return !who.Bot || slices.Contains(k.o.AllowBots, who.ID)
+}
+
+// enqueue completes r with what every delivery tells and makes it durable.
+func (k *asker) enqueue(ctx context.Context, d librarian.Delivery, env envelope, r librarian.Request) error {
 	if r.AskedAt.IsZero() {
 		r.AskedAt = k.o.Now()
 	}
@@ -69,9 +135,9 @@ func (k *asker) ask(ctx context.Context, d librarian.Delivery, env envelope, a a
 	return nil
 }
 
-// own reports whether a text is by the App itself. Ids decide: a login can be chosen, and quoted.
-func (k *asker) own(a asked) bool {
-	return a.app != nil && a.app.ID == k.o.AppID || k.isBot(a.author) || k.isBot(a.sender)
+// own reports whether a text, or what was done to it, is by the App itself. Ids decide: a login can be chosen, and quoted.
+func (k *asker) own(env envelope, a asked) bool {
+	return a.app != nil && a.app.ID == k.o.AppID || k.isBot(a.author) || k.isBot(env.Sender)
 }
 
 func (k *asker) isBot(u *account) bool { return k.o.BotID != 0 && u != nil && u.ID == k.o.BotID }

@@ -7,14 +7,22 @@ import (
 	"github.com/librarian-app/librarian/librarian"
 )
 
-// InstallationChange is what happened to an installation of the App.
+// InstallationChange is what happened to an installation of the App, or to one repository that it covers.
 type InstallationChange struct {
-	Delivery     librarian.Delivery
-	Action       string // created, deleted, suspend, unsuspend, new_permissions_accepted; or added, removed
+	Delivery librarian.Delivery
+	// Action is, by Delivery.Event: of installation created, deleted, suspend, unsuspend, new_permissions_accepted; of
+	// installation_repositories added, removed; of repository deleted, privatized, publicized, renamed, transferred, archived,
+	// unarchived.
+	Action       string
 	Installation int64
 	Account      string             // login of the user or organisation
 	Added        []librarian.RepoID // repositories that came with it
 	Removed      []librarian.RepoID // repositories that went
+
+	// Of a repository's event: as it is now. After a transfer the installation is the one that covers it there, 0 if none does.
+	Repo       librarian.RepoID
+	RepoName   librarian.RepoName
+	Visibility librarian.Visibility
 }
 
 type repositoryRef struct {
@@ -80,7 +88,7 @@ func repoIDs(host string, refs []repositoryRef) []librarian.RepoID {
 // tell logs a change and hands it on.
 func tell(ctx context.Context, o Options, c InstallationChange) error {
 	o.Log.Info("installation changed", "action", c.Action, "installation", c.Installation, "account", c.Account,
-		"added", len(c.Added), "removed", len(c.Removed), "delivery", c.Delivery.ID)
+		"added", len(c.Added), "removed", len(c.Removed), "repository", c.Repo, "delivery", c.Delivery.ID)
 	if o.Installations == nil {
 		return nil
 	}

@@ -2,7 +2,6 @@ package handlers
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/librarian-app/librarian/librarian"
 )
@@ -13,30 +12,22 @@ type issues struct{ asks *asker }
 // Handles implements githubapp.EventHandler.
 func (*issues) Handles() []string { return []string{"issues"} }
 
-// Handle implements githubapp.EventHandler. An issue asks when it is opened, or when an edit adds its first mention.
+// Handle implements githubapp.EventHandler. An issue asks when it is opened, when an edit adds its first mention, by our
+// label, and by a configured event.
 func (h *issues) Handle(ctx context.Context, event, delivery string, payload []byte) error {
 	var env envelope
-	if err := decode(payload, &env); err != nil {
+	if err := decode(payload, &env); err != nil || !env.does("opened", "edited", "deleted", "labeled") {
 		return err
-	}
-	if env.Action != "opened" && env.Action != "edited" {
-		return nil
 	}
 	i := env.Issue
 	if i == nil || env.Repository == nil {
-		return fmt.Errorf("handlers: issues: %w", errMalformed)
+		return incomplete(event)
 	}
 	a := asked{
-		title: i.Title, body: i.Body, author: i.User, sender: env.Sender, app: i.App, at: i.CreatedAt,
+		title: i.Title, body: i.Body, author: i.User, app: i.App, labels: i.Labels, at: i.CreatedAt, edited: i.UpdatedAt,
 		place: librarian.Place{
 			Kind: librarian.PlaceIssue, Number: i.Number, Title: i.Title, Trigger: librarian.TriggerIssueBody, TriggerID: i.ID,
 		},
 	}
-	if env.Action == "edited" {
-		a.edit, a.at = true, i.UpdatedAt
-		a.before = func() (title, body string) {
-			return env.Changes.Title.before(i.Title), env.Changes.Body.before(i.Body)
-		}
-	}
-	return h.asks.ask(ctx, librarian.Delivery{ID: delivery, Event: event}, env, a)
+	return h.asks.heard(ctx, event, delivery, env, a)
 }

@@ -87,6 +87,22 @@ func (d *document) question(first span) string {
 	for _, c := range d.comments {
 		cuts = append(cuts, cut{c, ""})
 	}
+	return d.without(cuts)
+}
+
+// plain is a text that mentions us or not as a reader sees it: without comments and invisible characters, and with no live
+// mention of ours.
+func plain(s string, names []string) string {
+	d := scan(normalize(s), names)
+	var cuts []cut
+	for _, c := range d.comments {
+		cuts = append(cuts, cut{c, ""})
+	}
+	return muted(clean(d.without(cuts)), names)
+}
+
+// without is the source with what stands in the cuts' place.
+func (d *document) without(cuts []cut) string {
 	sort.SliceStable(cuts, func(i, j int) bool { return cuts[i].start < cuts[j].start })
 	var b strings.Builder
 	at := 0

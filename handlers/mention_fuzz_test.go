@@ -186,9 +186,10 @@ const bodySize = 65_500
 // A body sixteen times as long may take sixteen times as long, and some more on a busy machine; what is quadratic takes
 // 256 times as long.
 func TestM7_HostileBodiesAreLinear(t *testing.T) {
+	const fine = 50 * time.Millisecond
 	took := func(body string) time.Duration {
 		best := time.Hour
-		for range 3 {
+		for i := 0; i < 20 && best > fine; i++ { // whoever else works on the machine takes turns
 			start := time.Now()
 			Parse(body, testNames)
 			best = min(best, time.Since(start))
@@ -197,7 +198,7 @@ func TestM7_HostileBodiesAreLinear(t *testing.T) {
 	}
 	small := hostileBodies(bodySize / 16)
 	for name, body := range hostileBodies(bodySize) {
-		if long := took(body); long > 50*time.Millisecond {
+		if long := took(body); long > fine {
 			require.Less(t, long, 64*took(small[name]), name)
 		}
 	}

@@ -3,6 +3,7 @@ package handlers
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -60,6 +61,10 @@ func (r repository) visibility() librarian.Visibility {
 	return librarian.Private
 }
 
+type label struct {
+	Name string `json:"name"`
+}
+
 type issue struct {
 	ID          int64           `json:"id"`
 	Number      int             `json:"number"`
@@ -68,19 +73,63 @@ type issue struct {
 	User        *account        `json:"user"`
 	App         *app            `json:"performed_via_github_app"`
 	PullRequest json.RawMessage `json:"pull_request"`
+	Labels      []label         `json:"labels"`
 	CreatedAt   time.Time       `json:"created_at"`
 	UpdatedAt   time.Time       `json:"updated_at"`
 }
 
 func (i issue) isPull() bool { return len(i.PullRequest) > 0 && string(i.PullRequest) != "null" }
 
+// pull is a pull request. Of its head only the commit is read: the repository it is in may be gone.
+type pull struct {
+	ID     int64    `json:"id"`
+	Number int      `json:"number"`
+	Title  string   `json:"title"`
+	Body   string   `json:"body"`
+	User   *account `json:"user"`
+	Labels []label  `json:"labels"`
+	Head   struct {
+		SHA string `json:"sha"`
+	} `json:"head"`
+	CreatedAt time.Time `json:"created_at"`
+	UpdatedAt time.Time `json:"updated_at"`
+}
+
+type discussion struct {
+	ID        int64     `json:"id"`
+	NodeID    string    `json:"node_id"`
+	Number    int       `json:"number"`
+	Title     string    `json:"title"`
+	Body      string    `json:"body"`
+	User      *account  `json:"user"`
+	CreatedAt time.Time `json:"created_at"`
+	UpdatedAt time.Time `json:"updated_at"`
+}
+
+// comment is one on an issue, on a pull request's lines, or in a discussion.
 type comment struct {
 	ID        int64     `json:"id"`
+	NodeID    string    `json:"node_id"`
 	Body      string    `json:"body"`
 	User      *account  `json:"user"`
 	App       *app      `json:"performed_via_github_app"`
 	CreatedAt time.Time `json:"created_at"`
 	UpdatedAt time.Time `json:"updated_at"`
+
+	InReplyTo int64  `json:"in_reply_to_id"` // of a review's comment: the first one of its thread
+	Path      string `json:"path"`
+	Line      int    `json:"line"`
+	Hunk      string `json:"diff_hunk"`
+	ParentID  int64  `json:"parent_id"` // in a discussion: the comment that it is a reply to
+}
+
+// review is a review without its comments, which are events of their own.
+type review struct {
+	ID          int64     `json:"id"`
+	NodeID      string    `json:"node_id"`
+	Body        string    `json:"body"`
+	User        *account  `json:"user"`
+	SubmittedAt time.Time `json:"submitted_at"`
 }
 
 // changed is what an edit replaced; nil where it did not touch the field.
@@ -104,7 +153,11 @@ func (c *changed) before(now string) string {
 type envelope struct {
 	Action       string      `json:"action"`
 	Issue        *issue      `json:"issue"`
+	PullRequest  *pull       `json:"pull_request"`
+	Discussion   *discussion `json:"discussion"`
 	Comment      *comment    `json:"comment"`
+	Review       *review     `json:"review"`
+	Label        *label      `json:"label"` // that was put on
 	Changes      changes     `json:"changes"`
 	Repository   *repository `json:"repository"`
 	Installation *app        `json:"installation"`
@@ -117,3 +170,9 @@ func decode(payload []byte, into any) error {
 	}
 	return nil
 }
+
+// does reports whether the delivery is about one of the actions.
+func (e envelope) does(actions ...string) bool { return slices.Contains(actions, e.Action) }
+
+// incomplete is the error for a delivery without what its event is about.
+func incomplete(event string) error { return fmt.Errorf("handlers: %s: %w", event, errMalformed) }

@@ -1,6 +1,44 @@
 package handlers
 
-import "bytes"
+import (
+	"bytes"
+	"strings"
+)
+
+// mentionEvents are those that concern us only if they mention us, or by a word of wakingWords.
+var mentionEvents = map[string]bool{
+	"issue_comment": true, "issues": true, "pull_request": true, "pull_request_review": true, "pull_request_review_comment": true,
+	"discussion": true, "discussion_comment": true,
+}
+
+// wakingWords are, for each event, the JSON strings without one of which a delivery that mentions nobody does not concern us:
+// the action, or the type of a dispatch. GitHub spells letters as themselves.
+func wakingWords(o Options) map[string][][]byte {
+	words := map[string][][]byte{"repository_dispatch": {[]byte(`"` + dispatchType + `"`)}}
+	add := func(event, action string) { words[event] = append(words[event], []byte(`"`+action+`"`)) }
+	if o.Label != "" {
+		add("issues", "labeled")
+		add("pull_request", "labeled")
+	}
+	for _, r := range o.Events {
+		event, action, _ := strings.Cut(r.On, ".")
+		add(event, action)
+	}
+	return words
+}
+
+// concerns is a cheap look at a delivery: false only if its handler would do nothing.
+func (h *Webhook) concerns(event string, body []byte) bool {
+	for _, w := range h.words[event] {
+		if bytes.Contains(body, w) {
+			return true
+		}
+	}
+	if mentionEvents[event] {
+		return MayMention(body, h.options.Names)
+	}
+	return h.words[event] == nil
+}
 
 // MayMention is a cheap look at a text, or at the JSON that holds it, before it is parsed: false only if [Parse] would find
 // no mention of names (lower case). A mention needs the name's letters, or an entity or JSON escape that stands for one,

@@ -53,6 +53,8 @@ type Options struct {
 	AllowBots     []int64       // user ids of the bots whose requests are passed on, marked as a bot's
 	Enqueuer      Enqueuer      //
 	Installations Installations // may be nil
+	Label         string        // that asks when it is put on an issue or pull request; empty: none does
+	Events        []EventRule   // questions that repositories ask by themselves
 	Log           *slog.Logger  // nil: slog.Default()
 	ReadTimeout   time.Duration // for a request's body; 0: DefaultReadTimeout
 	Now           func() time.Time
@@ -67,6 +69,7 @@ type Webhook struct {
 	options    Options
 	secret     []byte
 	handled    []string
+	words      map[string][][]byte // see wakingWords
 	dispatcher http.Handler
 	buffers    sync.Pool
 	big        chan struct{}
@@ -98,9 +101,16 @@ func NewWebhook(o Options) (*Webhook, error) {
 	}
 	h := &Webhook{options: o, secret: []byte(o.Secret), big: make(chan struct{}, bigPayloads)}
 	h.buffers.New = func() any { return new(bytes.Buffer) }
-	asks := &asker{o}
+	rules, err := readRules(o.Events)
+	if err != nil {
+		return nil, err
+	}
+	h.words = wakingWords(o)
+	asks := &asker{o, rules}
 	events := []githubapp.EventHandler{
-		&issueComment{asks}, &issues{asks}, &installation{o}, &installationRepositories{o}, ping{},
+		&issueComment{asks}, &issues{asks}, &pullRequest{asks}, &pullRequestReview{asks}, &pullRequestReviewComment{asks},
+		&discussions{asks}, &discussionComment{asks}, &repositoryDispatch{asks},
+		&installation{o}, &installationRepositories{o}, &repositories{o}, ping{},
 	}
 	for _, e := range events {
 		for _, name := range e.Handles() {
@@ -166,7 +176,7 @@ func (h *Webhook) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case !slices.Contains(h.handled, event):
 		w.WriteHeader(http.StatusAccepted)
 		return
-	case mentionEvents[event] && !MayMention(body, h.options.Names):
+	case !h.concerns(event, body):
 		w.WriteHeader(http.StatusOK)
 		return
 	}
@@ -174,9 +184,6 @@ func (h *Webhook) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	r.Header.Del("X-Hub-Signature")
 	h.dispatcher.ServeHTTP(w, r)
 }
-
-// mentionEvents are those that concern us only if they mention us.
-var mentionEvents = map[string]bool{"issue_comment": true, "issues": true}
 
 // refuse looks at what can be seen before the body is read.
 func (h *Webhook) refuse(r *http.Request) (code int, why string) {

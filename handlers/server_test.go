@@ -197,7 +197,16 @@ func TestDeliveries(t *testing.T) {
 			func(t *testing.T, r librarian.Request) { require.Equal(t, librarian.PlacePull, r.Place.Kind) }},
 		{"pull_request is null", "issue_comment", "@librarian why?", []func(map[string]any){set(nil, "issue", "pull_request")}, "why?",
 			func(t *testing.T, r librarian.Request) { require.Equal(t, librarian.PlaceIssue, r.Place.Kind) }},
-		{"deleted", "issue_comment", "@librarian why?", []func(map[string]any){set("deleted", "action")}, "", nil},
+		{"T10 deleted", "issue_comment", "@librarian why?", []func(map[string]any){set("deleted", "action")}, "/withdraw", nil},
+		{"T10 deleted, it never asked", "issue_comment", "`@librarian` why?", []func(map[string]any){set("deleted", "action")}, "", nil},
+		{"T10 deleted by somebody else, without permission", "issue_comment", "@librarian why?",
+			[]func(map[string]any){set("deleted", "action"), set(bot, "sender")}, "/withdraw",
+			func(t *testing.T, r librarian.Request) {
+				require.Equal(t, librarian.TriggerIssueComment, r.Place.Trigger)
+				require.EqualValues(t, 99, r.Place.TriggerID)
+			}},
+		{"T10 a comment of ours is deleted", "issue_comment", "@librarian why?",
+			[]func(map[string]any){set("deleted", "action"), set(testApp, "comment", "performed_via_github_app", "id")}, "", nil},
 		{"O5 an edit adds the first mention", "issue_comment", "@librarian why?", []func(map[string]any){edited("why?")}, "why?",
 			func(t *testing.T, r librarian.Request) { require.Equal(t, 13, r.AskedAt.Hour()) }},
 		{"O5 an edit of a question", "issue_comment", "@librarian why not?", []func(map[string]any){edited("@librarian why?")}, "", nil},
@@ -247,6 +256,7 @@ func TestDeliveries(t *testing.T) {
 			[]func(map[string]any){issue("a", "@librarian b"), set("edited", "action"), set("z", "changes", "title", "from")}, "", nil},
 		{"O5 an edit adds a mention to the title", "issues", "",
 			[]func(map[string]any){issue("@librarian a", "b"), set("edited", "action"), set("a", "changes", "title", "from")}, "a\n\nb", nil},
+		{"T10 an issue is deleted", "issues", "", []func(map[string]any){issue("a", "@librarian b"), set("deleted", "action")}, "/withdraw", nil},
 		{"M8 an issue by the App", "issues", "", []func(map[string]any){issue("a", "@librarian b"), set(testApp, "issue", "performed_via_github_app", "id")}, "", nil},
 	}
 	for _, row := range rows {
