@@ -17,6 +17,10 @@ import (
 
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/librarian-app/librarian/librarian/githubsim"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"github.com/vektah/gqlparser/v2/ast"
+	"github.com/vektah/gqlparser/v2/parser"
 )
 
 // npmFolder names a folder whose node_modules has @octokit/openapi, GitHub's own description of its API. With it every answer and
@@ -288,5 +292,52 @@ func TestConformance(t *testing.T) {
 	}
 	if err := d.event("issues", []byte(`{"action":"opened"}`)); err == nil {
 		t.Error("an event that is none conforms")
+	}
+}
+
+// TestSchemaIsPartOfGitHubs holds that our part of the GraphQL schema says of each type, field and argument what GitHub's own says.
+func TestSchemaIsPartOfGitHubs(t *testing.T) {
+	t.Parallel()
+	folder := os.Getenv(npmFolder)
+	if folder == "" {
+		t.Skip(npmFolder + " names no folder with node_modules/@octokit/graphql-schema; .ci/run installs it")
+	}
+	load := func(path string) ast.DefinitionList {
+		text, err := os.ReadFile(path)
+		require.NoError(t, err)
+		doc, err := parser.ParseSchema(&ast.Source{Name: path, Input: string(text)}) // unvalidated: GitHub's has a field twice
+		require.NoError(t, err)
+		return doc.Definitions
+	}
+	ours, theirs := load("schema.graphql"), load(filepath.Join(folder, "node_modules/@octokit/graphql-schema/schema.graphql"))
+	for _, our := range ours {
+		name, their := our.Name, theirs.ForName(our.Name)
+		if !assert.NotNil(t, their, "type %s", name) {
+			continue
+		}
+		assert.Equal(t, their.Kind, our.Kind, name)
+		assert.Subset(t, their.Interfaces, our.Interfaces, name)
+		assert.Subset(t, their.Types, our.Types, name)
+		for _, v := range our.EnumValues {
+			assert.NotNil(t, their.EnumValues.ForName(v.Name), "%s.%s", name, v.Name)
+		}
+		for _, f := range our.Fields {
+			what := name + "." + f.Name
+			same := their.Fields.ForName(f.Name)
+			if !assert.NotNil(t, same, what) {
+				continue
+			}
+			assert.Equal(t, same.Type.String(), f.Type.String(), what)
+			for _, a := range f.Arguments {
+				if arg := same.Arguments.ForName(a.Name); assert.NotNil(t, arg, "%s(%s)", what, a.Name) {
+					assert.Equal(t, arg.Type.String(), a.Type.String(), "%s(%s)", what, a.Name)
+				}
+			}
+		}
+		for _, f := range their.Fields { // a client must give what GitHub asks for
+			if their.Kind == ast.InputObject && f.Type.NonNull && f.DefaultValue == nil {
+				assert.NotNil(t, our.Fields.ForName(f.Name), "%s.%s is required", name, f.Name)
+			}
+		}
 	}
 }

@@ -123,11 +123,11 @@ func (s *Server) graphql(h http.Header, r *http.Request, entry *Request) (object
 	if in.Query == "" {
 		return object{"errors": []object{{"message": "A query attribute must be specified and must be a string."}}}, nil
 	}
-	return c.execute(in.Query, in.OperationName, in.Variables)
+	return c.execute(in.Query, in.OperationName, in.Variables, entry)
 }
 
 // execute parses, validates and runs a query. Nothing runs when any of it is invalid.
-func (c *call) execute(query, name string, variables map[string]any) (object, error) {
+func (c *call) execute(query, name string, variables map[string]any, entry *Request) (object, error) {
 	doc, problems := gqlparser.LoadQueryWithRules(schema(), query, rules.NewDefaultRules())
 	if len(problems) > 0 {
 		return object{"errors": problems}, nil
@@ -135,6 +135,12 @@ func (c *call) execute(query, name string, variables map[string]any) (object, er
 	op := doc.Operations.ForName(name)
 	if op == nil {
 		return object{"errors": []object{{"message": fmt.Sprintf("No operation named %q", name)}}}, nil
+	}
+	entry.GraphQL = string(op.Operation)
+	for _, x := range op.SelectionSet {
+		if f, isField := x.(*ast.Field); isField {
+			entry.GraphQL += " " + f.Name
+		}
 	}
 	values, err := validator.VariableValues(schema(), op, variables)
 	if err != nil {

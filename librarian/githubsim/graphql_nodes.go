@@ -36,7 +36,8 @@ func (c *call) queryRoot() node {
 		}),
 		"viewer": later(func() any {
 			n := c.actorNode(c.caller.actor().user)
-			n["login"] = c.caller.actor().user.Login // with [bot], unlike everywhere else
+			// GitHub's type here is User for an App too, whose login has "[bot]", unlike everywhere else.
+			n["__typename"], n["login"] = "User", c.caller.actor().user.Login
 			return n
 		}),
 		"rateLimit": later(func() any {

@@ -179,7 +179,7 @@ func TestGraphQLRefusals(t *testing.T) {
 		"somebody's comment":                      {all, update, theirs.NodeID, "FORBIDDEN"},
 		"a reaction on a review":                  {all, react, review.NodeID, ""},
 		"a reaction on a review, not permitted":   {reading, react, review.NodeID, "FORBIDDEN"},
-		"an unknown field":                        {all, `query { viewer { nope } }`, "", `Cannot query field "nope" on type "Actor".`},
+		"an unknown field":                        {all, `query { viewer { xyzzy } }`, "", `Cannot query field "xyzzy" on type "User".`},
 		"no page size":                            {all, `query { repository(owner: "acme", name: "widget") { discussions { totalCount } } }`, "", "MISSING_PAGINATION_BOUNDARIES"},
 		"too large a page":                        {all, `query { repository(owner: "acme", name: "widget") { discussions(first: 101) { totalCount } } }`, "", "EXCESSIVE_PAGINATION"},
 		"a repository that is not there":          {all, `query { repository(owner: "acme", name: "nope") { id } }`, "", "NOT_FOUND"},
@@ -254,4 +254,6 @@ func TestGraphQLPages(t *testing.T) {
 	require.Equal(t, 403, got.status)
 	require.NotEmpty(t, got.header.Get("Retry-After"))
 	require.Len(t, s.DiscussionComments("acme/widget", d.Number), 7)
+	all := s.Requests()
+	require.Equal(t, "mutation addDiscussionComment", all[len(all)-1].GraphQL)
 }

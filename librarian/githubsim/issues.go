@@ -31,7 +31,10 @@ func (c *call) targetIssue(write bool, role string) (*issue, error) {
 		return nil, err
 	}
 	i := r.issue(number)
-	if i == nil {
+	switch {
+	case i == nil && r.gone[number]:
+		return nil, &apiError{status: http.StatusGone, message: "This issue was deleted"}
+	case i == nil:
 		return nil, notFound()
 	}
 	return i, c.permit(r, threadNeed(i, write, role))

@@ -260,3 +260,22 @@ func TestT7_RenamesRedirect(t *testing.T) {
 	require.NoError(t, s.DeleteRepo("acme/widget"))
 	require.Equal(t, http.StatusNotFound, s.call("GET", "/repos/acme/widget", "", "").status)
 }
+
+func TestT10_DeletedIssuesAreGone(t *testing.T) {
+	t.Parallel()
+	s := start(t, githubsim.Options{})
+	got := s.listen(accepted)
+	_, err := s.OpenIssue("acme/widget", "eve", "One", "")
+	require.NoError(t, err)
+	_, err = s.OpenIssue("acme/widget", "eve", "Two", "")
+	require.NoError(t, err)
+	require.Len(t, got(), 3)
+	require.NoError(t, s.DeleteIssue("acme/widget", 1, "ann"))
+	require.Equal(t, "deleted", got()[3].payload["action"])
+	require.Equal(t, 410, s.call("GET", "/repos/acme/widget/issues/1", s.token(nil), "").status)
+	require.Equal(t, 200, s.call("GET", "/repos/acme/widget/issues/2", s.token(nil), "").status)
+	require.Equal(t, 404, s.call("GET", "/repos/acme/widget/issues/3", s.token(nil), "").status)
+	third, err := s.OpenIssue("acme/widget", "eve", "Three", "")
+	require.NoError(t, err)
+	require.Equal(t, 3, third.Number, "numbers are not given twice")
+}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -219,6 +220,26 @@ func (s *Server) setOpen(i *issue, by actor, open bool) {
 		i.closed, action = i.updated, "closed"
 	}
 	s.emitIssue(i, by, action, nil)
+}
+
+// DeleteIssue deletes an issue with its comments as somebody, who on GitHub must be an administrator. Reading it is then 410.
+func (s *Server) DeleteIssue(fullName string, number int, login string) error {
+	return s.onIssue("delete issue", fullName, number, login, func(i *issue, by actor) error {
+		if i.pull != nil {
+			return fmt.Errorf("#%d is a pull request, which nobody can delete", number)
+		}
+		for _, c := range i.comments {
+			delete(s.world.comments, c.id)
+		}
+		r := i.repo
+		r.issues = slices.DeleteFunc(slices.Clone(r.issues), func(x *issue) bool { return x == i })
+		if r.gone = maps.Clone(r.gone); r.gone == nil {
+			r.gone = map[int64]bool{}
+		}
+		r.gone[int64(number)] = true
+		s.emitIssue(i, by, "deleted", nil)
+		return nil
+	})
 }
 
 // LockIssue locks or unlocks the conversation as somebody.

@@ -69,6 +69,7 @@ type repo struct {
 	issues        []*issue        // pull requests among them, by number
 	discussions   []*discussion   // by number
 	lastNumber    int             // of issues, pull requests and discussions
+	gone          map[int64]bool  // numbers of deleted issues
 	checks        []*checkRun     // oldest first
 }
 

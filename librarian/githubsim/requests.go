@@ -16,6 +16,7 @@ type Request struct {
 	Caller       CallerKind
 	Installation int64  // for a caller with an installation token
 	Body         string // of API requests that are not GET, up to 64 KiB
+	GraphQL      string // what a GraphQL request asks for, such as "query node" or "mutation addReaction"
 	UserAgent    string
 	Conditional  bool // If-None-Match was sent
 }
