@@ -30,9 +30,10 @@ type AskOptions struct {
 	JSON     bool     // print the answer for programs
 	Model    string
 	Config   Config
-	Token    string // a person's GitHub token; empty: anonymous
-	StateDir string // runs are kept there
-	CacheDir string // checkouts and indexes; disposable
+	Token    string              // a person's GitHub token; empty: anonymous
+	Getenv   func(string) string // for the models' keys
+	StateDir string              // runs are kept there
+	CacheDir string              // checkouts and indexes; disposable
 	Out      io.Writer
 	Trace    io.Writer // lines as the run goes on
 	Log      *slog.Logger
@@ -59,6 +60,10 @@ func Ask(ctx context.Context, o AskOptions) (answered bool, err error) {
 		return false, &UsageError{Message: "runs cannot be kept in " + o.StateDir + ": " + err.Error(), Hint: "set XDG_STATE_HOME to a directory that can be written", Err: err}
 	}
 	defer func() { err = errors.Join(err, runs.Close()) }()
+	shop, err := newModelShop(o.Config.Models, o.Getenv, o.Log)
+	if err != nil {
+		return false, err
+	}
 	tr, err := transport(o.Config.GitHub.CAFile)
 	if err != nil {
 		return false, err
@@ -80,9 +85,9 @@ func Ask(ctx context.Context, o AskOptions) (answered bool, err error) {
 	box := openSandbox(ctx, o.CacheDir, o.Config.Tools, o.Log)
 	runner := run.New(run.Options{
 		Log: runs, Progression: progression{runs}, Facts: github, Poster: nowhere{}, Tokens: tokens{github}, Checkouts: checkouts,
-		Toolbox: (&workshop{index: index, box: box, hub: github, tools: o.Config.Tools, now: o.Now}).kit,
-		Models:  models(o.Config.Models), Limits: o.Config.limits(), Slug: "librarian", Host: github.Host(), GitHosts: o.Config.Checkout.Hosts,
-		Local: local.find, Secrets: secretsOf(github, []byte(o.Token)), Now: o.Now, Logger: o.Log, Watch: view.take,
+		Toolbox: (&workshop{index: index, box: box, hub: github, grep: o.Config.Tools.GrepApp, now: o.Now}).kit,
+		Models:  shop.Model, Base: o.Config.base(), Slug: "librarian", Host: github.Host(), GitHosts: o.Config.Checkout.Hosts,
+		Local: local.find, Secrets: secretsOf(github, shop, []byte(o.Token)), Now: o.Now, Logger: o.Log, Watch: view.take,
 	})
 	id, err := runs.CreateRun(ctx, librarian.Request{
 		Kind: librarian.KindQuestion, Question: o.Question, Principal: librarian.Principal{Login: "you", Local: true},
@@ -104,7 +109,7 @@ func Ask(ctx context.Context, o AskOptions) (answered bool, err error) {
 	if out == nil {
 		return false, errors.New("app: the run left no outcome")
 	}
-	secrets := secretsOf(github, []byte(o.Token))()
+	secrets := secretsOf(github, shop, []byte(o.Token))()
 	if o.JSON {
 		enc := json.NewEncoder(o.Out)
 		enc.SetIndent("", "  ")

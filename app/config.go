@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -15,6 +16,7 @@ import (
 
 	"github.com/librarian-app/librarian/librarian/access"
 	"github.com/librarian-app/librarian/librarian/model"
+	"github.com/librarian-app/librarian/librarian/settings"
 	"github.com/librarian-app/librarian/librarian/tool/ghtool"
 )
 
@@ -27,6 +29,9 @@ type Config struct {
 	Models    ModelsConfig    `yaml:"models"`
 	Limits    LimitsConfig    `yaml:"limits"`
 	Tools     ToolsConfig     `yaml:"tools"`
+	Private   PrivateConfig   `yaml:"private"`
+	Triggers  TriggersConfig  `yaml:"triggers"`
+	Notify    string          `yaml:"notify"`
 	Checkout  CheckoutConfig  `yaml:"checkout"`
 	Queue     QueueConfig     `yaml:"queue"`
 	Retention RetentionConfig `yaml:"retention"`
@@ -56,18 +61,15 @@ type AskConfig struct {
 	Bots    []int64 `yaml:"bots"`
 }
 
-// ModelsConfig is which model answers.
-type ModelsConfig struct {
-	Default  string `yaml:"default"`
-	Thinking string `yaml:"thinking"`
-}
-
 // LimitsConfig bounds a run.
 type LimitsConfig struct {
 	Steps       int           `yaml:"steps"`
 	Time        time.Duration `yaml:"time"`
 	InputTokens int64         `yaml:"input_tokens"`
 	Cost        float64       `yaml:"cost"`
+	UserRuns    int           `yaml:"user_runs"`
+	RepoRuns    int           `yaml:"repository_runs"`
+	MonthlyCost float64       `yaml:"monthly_cost"`
 	Progress    time.Duration `yaml:"progress_after"`
 }
 
@@ -75,6 +77,25 @@ type LimitsConfig struct {
 type ToolsConfig struct {
 	Disabled []string `yaml:"disabled"`
 	GrepApp  string   `yaml:"grep_app"`
+}
+
+// PrivateConfig is what holds for runs that may know something private.
+type PrivateConfig struct {
+	Egress []string `yaml:"egress"`
+}
+
+// TriggersConfig is which ways to ask are open beside a mention.
+type TriggersConfig struct {
+	Label    string           `yaml:"label"`
+	Dispatch bool             `yaml:"dispatch"`
+	Events   []QuestionConfig `yaml:"events"`
+}
+
+// QuestionConfig is a question that is asked when something happens.
+type QuestionConfig struct {
+	On       string `yaml:"on"`
+	Label    string `yaml:"label"`
+	Question string `yaml:"question"`
 }
 
 // CheckoutConfig is where code may come from and how much of it is kept.
@@ -99,11 +120,17 @@ type RetentionConfig struct {
 // Default is the configuration without a file.
 func Default() Config {
 	return Config{
-		Server:    ServerConfig{Listen: "127.0.0.1:8080", Data: "data"},
-		Ask:       AskConfig{Private: "read", Public: "triage", Bots: []int64{}},
-		Models:    ModelsConfig{Default: model.ScoutName, Thinking: string(model.Medium)},
-		Limits:    LimitsConfig{Steps: 40, Time: 10 * time.Minute, InputTokens: 400_000, Cost: 1, Progress: 30 * time.Second},
+		Server: ServerConfig{Listen: "127.0.0.1:8080", Data: "data"},
+		Ask:    AskConfig{Private: "read", Public: "triage", Bots: []int64{}},
+		Models: ModelsConfig{
+			Default: model.ScoutName, Thinking: string(model.Medium), Allowed: []string{}, Private: []string{},
+			Providers: map[string]ProviderConfig{}, Prices: model.Prices{},
+		},
+		Limits:    LimitsConfig{Steps: 40, Time: 10 * time.Minute, InputTokens: 400_000, Cost: 1, UserRuns: 20, RepoRuns: 200, MonthlyCost: 300, Progress: 30 * time.Second},
 		Tools:     ToolsConfig{Disabled: []string{}, GrepApp: ghtool.GrepAppURL},
+		Private:   PrivateConfig{Egress: []string{}},
+		Triggers:  TriggersConfig{Label: "librarian", Dispatch: true, Events: []QuestionConfig{}},
+		Notify:    string(settings.NotifyComment),
 		Checkout:  CheckoutConfig{Hosts: []string{}, Debounce: 15 * time.Minute, DiskGB: 40},
 		Queue:     QueueConfig{Research: 4, Grace: 5 * time.Second},
 		Retention: RetentionConfig{Messages: 30 * 24 * time.Hour, Audit: 365 * 24 * time.Hour},
@@ -187,15 +214,23 @@ func (c Config) check() error {
 			return fmt.Errorf("%s: %q is not a permission; use none, read, triage, write, maintain or admin", key, v)
 		}
 	}
-	if !validLevel(c.Models.Thinking) {
-		return fmt.Errorf("models.thinking: %q is not a level; use off, minimal, low, medium, high, xhigh or max", c.Models.Thinking)
+	if err := c.Models.check(); err != nil {
+		return err
+	}
+	if c.Notify != string(settings.NotifyComment) && c.Notify != string(settings.NotifyEdit) {
+		return fmt.Errorf("notify: %q is neither comment nor edit", c.Notify)
+	}
+	for i, q := range c.Triggers.Events {
+		if !slices.Contains([]string{settings.OnPullOpened, settings.OnPullReady, settings.OnIssueOpened}, q.On) || strings.TrimSpace(q.Question) == "" {
+			return fmt.Errorf("triggers.events[%d]: on must be %s, %s or %s, and question must not be empty", i, settings.OnPullOpened, settings.OnPullReady, settings.OnIssueOpened)
+		}
 	}
 	for _, n := range []struct {
 		key string
 		bad bool
 	}{
 		{"limits.steps", c.Limits.Steps < 3 || c.Limits.Steps > 1000}, {"limits.time", c.Limits.Time < time.Second},
-		{"limits.input_tokens", c.Limits.InputTokens < 1000}, {"limits.cost", c.Limits.Cost <= 0}, {"limits.progress_after", c.Limits.Progress < time.Second},
+		{"limits.input_tokens", c.Limits.InputTokens < 1000}, {"limits.cost", c.Limits.Cost <= 0}, {"limits.user_runs", c.Limits.UserRuns < 0}, {"limits.repository_runs", c.Limits.RepoRuns < 0}, {"limits.monthly_cost", c.Limits.MonthlyCost < 0}, {"limits.progress_after", c.Limits.Progress < time.Second},
 		{"checkout.debounce", c.Checkout.Debounce < 0}, {"checkout.disk_gb", c.Checkout.DiskGB < 1},
 		{"queue.research", c.Queue.Research < 1 || c.Queue.Research > 1000}, {"queue.grace", c.Queue.Grace < 0},
 		{"retention.messages", c.Retention.Messages < time.Hour}, {"retention.audit", c.Retention.Audit < time.Hour},
@@ -221,9 +256,23 @@ func loopback(host string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// askRule is who may ask, for access.
-func (c Config) askRule() access.AskRule {
+// base are the server's own settings, which an organisation's and a repository's files may narrow.
+func (c Config) base() settings.Settings {
+	s := settings.Default()
 	private, _ := access.ParseLevel(c.Ask.Private)
 	public, _ := access.ParseLevel(c.Ask.Public)
-	return access.AskRule{Private: private, Public: public, Bots: c.Ask.Bots}
+	s.Ask = access.AskRule{Private: private, Public: public, Bots: c.Ask.Bots}
+	s.Egress = c.Private.Egress
+	s.Triggers = settings.Triggers{Mention: true, Label: c.Triggers.Label != "", LabelName: c.Triggers.Label, Dispatch: c.Triggers.Dispatch, Events: len(c.Triggers.Events) > 0}
+	for _, q := range c.Triggers.Events {
+		s.Triggers.Questions = append(s.Triggers.Questions, settings.EventQuestion{On: q.On, Label: q.Label, Question: q.Question})
+	}
+	s.Models = c.Models.settings()
+	s.Tools = settings.Tools{Disabled: c.Tools.Disabled}
+	s.Limits = settings.Limits{
+		Steps: c.Limits.Steps, Time: c.Limits.Time, InputTokens: c.Limits.InputTokens, Cost: c.Limits.Cost,
+		UserRuns: c.Limits.UserRuns, RepositoryRuns: c.Limits.RepoRuns, MonthlyCost: c.Limits.MonthlyCost,
+	}
+	s.Notify = settings.Notify(c.Notify)
+	return s
 }

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"log/slog"
 	"os"
 	"reflect"
 	"strings"
@@ -97,11 +98,11 @@ func TestSecretsComeByFileOrEnvironment(t *testing.T) {
 	env := map[string]string{EnvWebhookSecret: "from-env", EnvPrivateKey: "key-env"}
 	getenv := func(k string) string { return env[k] }
 	c := Default()
-	s, err := LoadSecrets(c, getenv)
+	s, err := LoadSecrets(c, getenv, slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
 	require.Equal(t, "from-env", string(s.WebhookSecret))
 	c.GitHub.WebhookSecretFile = file("secret", "from-file\n")
-	s, err = LoadSecrets(c, getenv)
+	s, err = LoadSecrets(c, getenv, slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
 	require.Equal(t, "from-file", string(s.WebhookSecret))
 
@@ -120,7 +121,7 @@ func TestSecretsComeByFileOrEnvironment(t *testing.T) {
 				return "k"
 			}
 			return ""
-		})
+		}, slog.New(slog.DiscardHandler))
 		var usage *UsageError
 		require.ErrorAs(t, err, &usage, name)
 		require.ErrorContains(t, err, row.want, name)

@@ -28,7 +28,7 @@ func serveForTest() int {
 		fmt.Fprintln(os.Stderr, err)
 		return 2
 	}
-	secrets, err := LoadSecrets(cfg, os.Getenv)
+	secrets, err := LoadSecrets(cfg, os.Getenv, slog.New(slog.DiscardHandler))
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 2

@@ -85,7 +85,7 @@ func (f *flow) serve() {
 		Log: slog.New(slog.NewTextHandler(f.log, &slog.HandlerOptions{Level: slog.LevelDebug})), Ready: func(u string) { up <- u },
 	})
 	if f.model != nil {
-		srv.models = func(string, bool) (model.Model, model.Level, error) { return f.model, model.Off, nil }
+		srv.models = func(string) (model.Model, model.Level, error) { return f.model, model.Off, nil }
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)

@@ -23,16 +23,17 @@ type api struct {
 // Get implements ghtool.API. Without a repository the credential reads the thread's own one and what is public.
 func (a api) Get(ctx context.Context, repo *librarian.Repo, path string, query url.Values, header http.Header) (*http.Response, error) {
 	if repo == nil {
-		repo = &a.Own
+		own := a.Own()
+		repo = &own
 	}
-	return a.hub.Get(ctx, a.Request.Place.Installation, *repo, path, query, header)
+	return a.hub.Get(ctx, a.Place().Installation, *repo, path, query, header)
 }
 
 // githubTools are the tools that ask services instead of checkouts.
 func githubTools(g *run.Gate, h *hub.Hub, pace *ghtool.Pace, grepApp string, now func() time.Time) []tool.Tool {
 	tools := ghtool.Tools(ghtool.Options{API: api{g, h}, Host: h.Host(), Run: string(g.Run), Pace: pace, Now: now})
-	if grepApp != "" && !g.MayHoldPrivate() {
-		tools = append(tools, publicOnly{ghtool.SearchCode(ghtool.GrepApp{URL: grepApp}), g})
+	if t := ghtool.SearchCode(ghtool.GrepApp{URL: grepApp}); grepApp != "" && (!g.MayHoldPrivate() || g.Egress(t.Spec().Name)) {
+		tools = append(tools, publicOnly{t, g})
 	}
 	return tools
 }
@@ -45,8 +46,8 @@ type publicOnly struct {
 }
 
 func (p publicOnly) Call(ctx context.Context, args json.RawMessage) (tool.Result, error) {
-	if p.gate.MayHoldPrivate() {
-		return tool.Errorf("%s sends its pattern to a third party, and this run has read private code. Use search_github_code or grep instead.", p.Spec().Name), nil
+	if name := p.Spec().Name; p.gate.MayHoldPrivate() && !p.gate.Egress(name) {
+		return tool.Errorf("%s sends its pattern to a third party, and this run has read private code. Use search_github_code or grep instead.", name), nil
 	}
 	return p.Tool.Call(ctx, args)
 }

@@ -26,7 +26,7 @@ var mayImport = map[string][]string{
 	"librarian/queue":           {"librarian", "librarian/store"},
 	"librarian/store":           {"librarian"},
 	"librarian/comment":         {"librarian"},
-	"librarian/run":             {"librarian", "librarian/access", "librarian/agent", "librarian/model", "librarian/report", "librarian/tool", "checkout"},
+	"librarian/run":             {"librarian", "librarian/access", "librarian/settings", "librarian/agent", "librarian/model", "librarian/report", "librarian/tool", "checkout"},
 	"librarian/agent":           {"librarian", "librarian/model", "librarian/tool"},
 	"librarian/model":           {},
 	"librarian/report":          {"librarian", "librarian/tool"},

@@ -3,6 +3,7 @@ package app
 import (
 	"bytes"
 	"io"
+	"log/slog"
 	"os"
 )
 
@@ -16,6 +17,7 @@ const (
 type Secrets struct {
 	PrivateKey    []byte
 	WebhookSecret []byte
+	models        *modelShop // holds the providers' keys
 }
 
 // String keeps secrets out of formatted text.
@@ -24,14 +26,17 @@ func (Secrets) String() string { return "[secrets]" }
 // GoString does the same for %#v.
 func (Secrets) GoString() string { return "[secrets]" }
 
-// LoadSecrets reads the secrets that serve needs, from files first, else from the environment. getenv is os.Getenv.
-func LoadSecrets(c Config, getenv func(string) string) (Secrets, error) {
+// LoadSecrets reads the secrets that serve needs, from files first, else from the environment. getenv is os.Getenv; log is for the models.
+func LoadSecrets(c Config, getenv func(string) string, log *slog.Logger) (Secrets, error) {
 	var s Secrets
 	var err error
 	if s.PrivateKey, err = secret(c.GitHub.PrivateKeyFile, EnvPrivateKey, "the App's private key", "github.private_key_file", getenv); err != nil {
 		return Secrets{}, err
 	}
 	if s.WebhookSecret, err = secret(c.GitHub.WebhookSecretFile, EnvWebhookSecret, "the webhook secret", "github.webhook_secret_file", getenv); err != nil {
+		return Secrets{}, err
+	}
+	if s.models, err = newModelShop(c.Models, getenv, log); err != nil {
 		return Secrets{}, err
 	}
 	return s, nil

@@ -18,11 +18,11 @@ import (
 	"github.com/librarian-app/librarian/checkout/codesearch"
 	"github.com/librarian-app/librarian/handlers"
 	"github.com/librarian-app/librarian/librarian"
-	"github.com/librarian-app/librarian/librarian/agent"
 	"github.com/librarian-app/librarian/librarian/comment"
 	"github.com/librarian-app/librarian/librarian/hub"
 	"github.com/librarian-app/librarian/librarian/queue"
 	"github.com/librarian-app/librarian/librarian/run"
+	"github.com/librarian-app/librarian/librarian/settings"
 	"github.com/librarian-app/librarian/librarian/store"
 )
 
@@ -37,7 +37,8 @@ type Server struct {
 	now     func() time.Time
 	watch   func(librarian.RunID, librarian.EventKind, any)
 	ready   func(url string)
-	models  run.Models
+	shop    *modelShop
+	models  run.Models // the shop's; tests have others
 }
 
 // ServerOptions are what a Server may be given beside its configuration.
@@ -59,7 +60,6 @@ func NewServer(cfg Config, secrets Secrets, o ServerOptions) *Server {
 	if s.now == nil {
 		s.now = time.Now
 	}
-	s.models = models(cfg.Models)
 	return s
 }
 
@@ -69,6 +69,14 @@ const stopTime = 15 * time.Second
 // Run serves until ctx ends, then stops: no delivery is taken any more, work under way gets its grace period, and what is
 // cut off is taken up at the next start. Mistakes of the configuration are *UsageError.
 func (s *Server) Run(ctx context.Context) (err error) {
+	if s.shop = s.secrets.models; s.shop == nil {
+		if s.shop, err = newModelShop(s.cfg.Models, func(string) string { return "" }, s.log); err != nil {
+			return err
+		}
+	}
+	if s.models == nil {
+		s.models = s.shop.Model
+	}
 	if s.cfg.GitHub.AppID <= 0 {
 		return &UsageError{Message: "github.app_id is missing", Hint: "it stands on the App's settings page"}
 	}
@@ -119,10 +127,11 @@ func (s *Server) serve(ctx context.Context, ln net.Listener, runs *store.Store, 
 	}
 	defer func() { err = errors.Join(err, checkouts.Close()) }()
 
-	runner := s.runner(ctx, github, me, checkouts, runs, jobs)
+	index := codesearch.NewCache(filepath.Join(s.cfg.Server.Data, "indexes"), codesearch.CacheOptions{})
+	runner := s.runner(ctx, github, me, checkouts, runs, jobs, index)
 	hook, err := handlers.NewWebhook(handlers.Options{
 		Secret: string(s.secrets.WebhookSecret), AppID: me.ID, BotID: me.BotID, Names: names(me.Slug, s.cfg.GitHub.Alias), Host: github.Host(),
-		AllowBots: s.cfg.Ask.Bots, Enqueuer: enqueuer{jobs}, Installations: installations{s.log}, Log: s.log.With("part", "webhook"), Now: s.now,
+		AllowBots: s.cfg.Ask.Bots, Enqueuer: enqueuer{jobs}, Installations: installations{runs, github, checkouts, index, s.log}, Log: s.log.With("part", "webhook"), Now: s.now,
 	})
 	if err != nil {
 		return &UsageError{Message: err.Error(), Err: err}
@@ -206,11 +215,10 @@ func (s *Server) hub() (*hub.Hub, error) {
 	return h, nil
 }
 
-func (s *Server) runner(ctx context.Context, h *hub.Hub, me hub.App, checkouts *checkout.Store, runs *store.Store, jobs *queue.Queue) *run.Runner {
+func (s *Server) runner(ctx context.Context, h *hub.Hub, me hub.App, checkouts *checkout.Store, runs *store.Store, jobs *queue.Queue, index *codesearch.Cache) *run.Runner {
 	poster := comment.New(comment.Options{
 		AppID: me.ID, BotID: me.BotID, Client: h.PostClient, Now: s.now, Log: s.log.With("part", "comment"),
 	})
-	index := codesearch.NewCache(filepath.Join(s.cfg.Server.Data, "indexes"), codesearch.CacheOptions{})
 	box := openSandbox(ctx, s.cfg.Server.Data, s.cfg.Tools, s.log.With("part", "sandbox"))
 	return run.New(run.Options{
 		Log: runs, Progression: progression{runs}, Runs: threadRuns{runs}, Facts: h,
@@ -218,15 +226,14 @@ func (s *Server) runner(ctx context.Context, h *hub.Hub, me hub.App, checkouts *
 			return enqueuer{jobs}.Enqueue(ctx, librarian.Delivery{ID: "run " + string(by), Event: "run"}, r)
 		},
 		Threads: h, Poster: poster, Tokens: tokens{h}, Checkouts: checkouts,
-		Toolbox: (&workshop{index: index, box: box, hub: h, tools: s.cfg.Tools, now: s.now}).kit, Models: s.models,
-		Limits: s.cfg.limits(), Ask: s.cfg.askRule(), Slug: me.Slug, AppID: me.ID, Host: h.Host(), GitHosts: s.cfg.Checkout.Hosts,
-		Progress: s.cfg.Limits.Progress, Secrets: secretsOf(h, s.secrets.WebhookSecret), Version: Version(), Now: s.now,
+		Toolbox: (&workshop{index: index, box: box, hub: h, grep: s.cfg.Tools.GrepApp, now: s.now}).kit, Models: s.models,
+		Settings: func(context.Context, int64, librarian.Repo) (settings.Settings, []settings.Fault, error) {
+			return s.cfg.base(), nil, nil
+		},
+		Spending: spending{runs}, Slug: me.Slug, AppID: me.ID, Host: h.Host(), GitHosts: s.cfg.Checkout.Hosts,
+		Progress: s.cfg.Limits.Progress, Secrets: secretsOf(h, s.shop, s.secrets.WebhookSecret), Version: Version(), Now: s.now,
 		Logger: s.log.With("part", "run"), Watch: s.watch,
 	})
-}
-
-func (c Config) limits() agent.Limits {
-	return agent.Limits{Steps: c.Limits.Steps, Time: c.Limits.Time, InputTokens: c.Limits.InputTokens, Cost: c.Limits.Cost}
 }
 
 // enqueuer lets handlers enqueue without knowing the queue.
@@ -235,15 +242,6 @@ type enqueuer struct{ q *queue.Queue }
 func (e enqueuer) Enqueue(ctx context.Context, d librarian.Delivery, r librarian.Request) error {
 	_, _, err := e.q.Enqueue(ctx, d, r)
 	return err
-}
-
-// installations notes what happens to the App's installations.
-type installations struct{ log *slog.Logger }
-
-func (i installations) Changed(ctx context.Context, c handlers.InstallationChange) error {
-	i.log.InfoContext(ctx, "installation changed", "action", c.Action, "installation", c.Installation, "account", c.Account,
-		"added", len(c.Added), "removed", len(c.Removed))
-	return nil
 }
 
 type checkoutOptions struct {

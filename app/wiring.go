@@ -12,7 +12,6 @@ import (
 	"github.com/librarian-app/librarian/checkout/codesearch"
 	"github.com/librarian-app/librarian/librarian"
 	"github.com/librarian-app/librarian/librarian/hub"
-	"github.com/librarian-app/librarian/librarian/model"
 	"github.com/librarian-app/librarian/librarian/report"
 	"github.com/librarian-app/librarian/librarian/run"
 	"github.com/librarian-app/librarian/librarian/sandbox"
@@ -34,8 +33,19 @@ func (p progression) Begin(ctx context.Context, id librarian.RunID) (attempt int
 }
 
 func (p progression) Advance(ctx context.Context, id librarian.RunID, to librarian.State, kind librarian.EventKind, data any) error {
-	_, err := p.Store.Advance(ctx, id, store.Step{To: to, Kind: kind, Data: data})
+	step := store.Step{To: to, Kind: kind, Data: data}
+	if o, ok := data.(librarian.Outcome); ok && o.Usage.Cost != nil {
+		step.Cost = *o.Usage.Cost
+	}
+	_, err := p.Store.Advance(ctx, id, step)
 	return err
+}
+
+// spending counts what was asked and spent.
+type spending struct{ *store.Store }
+
+func (s spending) Asked(ctx context.Context, r librarian.Run, since time.Time) (user, repo, thread int, err error) {
+	return s.Count(ctx, r, since)
 }
 
 // threadRuns finds the runs of a thread for commands.
@@ -83,7 +93,7 @@ type workshop struct {
 	index *codesearch.Cache
 	box   *sandbox.Sandbox // nil: no bash
 	hub   *hub.Hub
-	tools ToolsConfig
+	grep  string // grep.app's address; empty: not asked
 	now   func() time.Time
 	paces sync.Map // installation → *ghtool.Pace
 }
@@ -95,9 +105,9 @@ const codeSearches = 10
 // kit makes the tools of one run, and what its answer is checked against.
 func (w *workshop) kit(g *run.Gate) run.Kit {
 	s := codetool.NewSession(codetool.Options{Gate: gate{g}, Index: w.index, Sandbox: w.box, DefaultHost: w.hub.Host()})
-	pace, _ := w.paces.LoadOrStore(g.Request.Place.Installation, &ghtool.Pace{N: codeSearches, Per: time.Minute, Now: w.now})
-	tools := append(s.Tools(), githubTools(g, w.hub, pace.(*ghtool.Pace), w.tools.GrepApp, w.now)...)
-	tools = slices.DeleteFunc(tools, func(t tool.Tool) bool { return slices.Contains(w.tools.Disabled, t.Spec().Name) })
+	pace, _ := w.paces.LoadOrStore(g.Place().Installation, &ghtool.Pace{N: codeSearches, Per: time.Minute, Now: w.now})
+	tools := append(s.Tools(), githubTools(g, w.hub, pace.(*ghtool.Pace), w.grep, w.now)...)
+	tools = slices.DeleteFunc(tools, func(t tool.Tool) bool { return slices.Contains(g.Settings().Tools.Disabled, t.Spec().Name) })
 	then := newEarlier(g)
 	return run.Kit{Tools: tools, Sources: sources{s, then}, Tree: tree{s, then}, Close: func() { s.Close(); then.close() }}
 }
@@ -206,21 +216,8 @@ func fileInfo(f *checkout.FileData) report.FileInfo {
 	return report.FileInfo{Kind: report.KindText, Lines: tool.CountLines(f.Data)}
 }
 
-// models finds models by name. The ones that a server offers are its configured one and builtin/scout.
-func models(c ModelsConfig) run.Models {
-	return func(name string, _ bool) (model.Model, model.Level, error) {
-		if name == "" {
-			name = c.Default
-		}
-		if name == model.ScoutName {
-			return model.Scout{}, model.Off, nil
-		}
-		return nil, "", &librarian.UserError{Message: "The model " + name + " is not available here."}
-	}
-}
-
 // secretsOf lists every value that must not be posted, as they are now.
-func secretsOf(h *hub.Hub, fixed ...[]byte) func() []string {
+func secretsOf(h *hub.Hub, shop *modelShop, fixed ...[]byte) func() []string {
 	return func() []string {
 		var out []string
 		for _, s := range fixed {
@@ -230,6 +227,9 @@ func secretsOf(h *hub.Hub, fixed ...[]byte) func() []string {
 		}
 		if h != nil {
 			out = append(out, h.Secrets()...)
+		}
+		if shop != nil {
+			out = append(out, shop.secrets()...)
 		}
 		return out
 	}

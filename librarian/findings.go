@@ -59,6 +59,7 @@ type Outcome struct {
 	Kind     OutcomeKind   `json:"kind"`
 	Findings *Findings     `json:"findings,omitempty"`
 	Message  string        `json:"message,omitempty"`   // fit to be posted
+	Reason   string        `json:"reason,omitempty"`    // of a refusal, for the log
 	Silent   bool          `json:"silent,omitempty"`    // nothing at all is to be seen of it
 	LastText string        `json:"last_text,omitempty"` // the model's last words, where a run failed without findings
 	Model    string        `json:"model"`

@@ -65,7 +65,7 @@ func (a *askCmd) Run(ctx context.Context, s *streams) error {
 	}
 	trace := s.err
 	answered, err := app.Ask(ctx, app.AskOptions{
-		Question: question, Repos: a.Repo, JSON: a.JSON, Model: a.Model, Config: cfg, Token: githubToken(ctx, os.Getenv),
+		Question: question, Repos: a.Repo, JSON: a.JSON, Model: a.Model, Config: cfg, Token: githubToken(ctx, os.Getenv), Getenv: os.Getenv,
 		StateDir: state, CacheDir: cache, Out: s.out, Trace: trace, Log: logger(s.err, level), Now: time.Now,
 	})
 	if err == nil && !answered {
@@ -118,7 +118,7 @@ func (c *serveCmd) Run(ctx context.Context, s *streams) error {
 	if err != nil {
 		return err
 	}
-	secrets, err := app.LoadSecrets(cfg, os.Getenv)
+	secrets, err := app.LoadSecrets(cfg, os.Getenv, logger(s.err, slog.LevelInfo))
 	if err != nil {
 		return err
 	}

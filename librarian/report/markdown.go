@@ -33,7 +33,9 @@ type Comment struct {
 	Secrets []string         // exact values that must not be posted
 	// Commands are those that work here beside help; only they are offered.
 	Commands []string
-	Limit   int              // UTF-16 units a body may have; 0: MaxComment. Lower after GitHub called one too long
+	// Problems are faults of the repository's settings, told below an answer.
+	Problems []string
+	Limit    int // UTF-16 units a body may have; 0: MaxComment. Lower after GitHub called one too long
 }
 
 func (c Comment) limit() int {
@@ -172,6 +174,9 @@ func (c Comment) tail(o librarian.Outcome, trace []librarian.ToolEndData) string
 		how = "To go on from here, comment " + c.code("@"+c.Bot+" continue "+string(c.Run)+" <question>") + "."
 	}
 	footer := fmt.Sprintf("<sub>%s · run <code>%s</code></sub>\n\n<sub>%s</sub>", EscapeText(Footer(o)), c.Run, how)
+	for _, p := range c.Problems {
+		footer = "**Settings:** " + c.clean(oneLine(p)) + "\n\n" + footer
+	}
 	if len(trace) == 0 {
 		return footer
 	}

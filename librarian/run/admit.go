@@ -1,17 +1,21 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
 	"github.com/librarian-app/librarian/librarian"
 	"github.com/librarian-app/librarian/librarian/access"
 	"github.com/librarian-app/librarian/librarian/model"
+	"github.com/librarian-app/librarian/librarian/settings"
 )
 
 // admission is what a run may work with.
 type admission struct {
 	repo   librarian.Repo // the thread's own; zero on the terminal
+	set    settings.Settings
+	faults []settings.Fault
 	thread librarian.Thread
 	model  model.Model
 	level  model.Level
@@ -23,50 +27,92 @@ type admission struct {
 func (r *Runner) admit(ctx context.Context, run librarian.Run) (adm admission, refused *librarian.Outcome, err error) {
 	q := run.Request
 	if q.Place.Kind == librarian.PlaceTerminal {
-		if adm.past, err = r.past(ctx, q, adm.repo); err != nil {
-			return adm, nil, err
-		}
-		adm.model, adm.level, err = r.o.Models(q.Model, false)
-		return adm, nil, err
+		adm.set = r.o.Base
+		return r.equip(ctx, q, adm)
 	}
-	adm.repo, refused, err = r.mayAsk(ctx, q)
+	adm, refused, err = r.mayAsk(ctx, q)
 	if err != nil || refused != nil {
+		return adm, refused, err
+	}
+	if refused, err = r.withinCaps(ctx, run, adm.set.Limits); err != nil || refused != nil {
 		return adm, refused, err
 	}
 	adm.thread, err = r.o.Threads.Thread(ctx, q.Place)
 	switch {
 	case errors.Is(err, librarian.ErrNotFound):
-		return adm, &librarian.Outcome{Kind: librarian.OutcomeDeclined, Silent: true, Message: "the thread is gone"}, nil
+		return adm, declined("the thread is gone", true), nil
 	case err != nil:
 		return adm, nil, &errAskLater{err}
 	case adm.thread.TriggerGone:
-		return adm, &librarian.Outcome{Kind: librarian.OutcomeDeclined, Silent: true, Message: "the question was deleted"}, nil
+		return adm, declined("the question was deleted", true), nil
 	case adm.thread.Locked:
-		return adm, &librarian.Outcome{Kind: librarian.OutcomeDeclined, Silent: true, Message: "the thread is locked"}, nil
+		return adm, declined("the thread is locked", true), nil
 	}
-	if adm.past, err = r.past(ctx, q, adm.repo); err != nil {
+	return r.equip(ctx, q, adm)
+}
+
+// equip finds the model, and what is continued.
+func (r *Runner) equip(ctx context.Context, q librarian.Request, adm admission) (admission, *librarian.Outcome, error) {
+	var err error
+	if adm.past, err = r.past(ctx, q, r.reader(q, adm.repo, adm.set)); err != nil {
 		return adm, nil, err
 	}
-	adm.model, adm.level, err = r.o.Models(q.Model, adm.repo.Private())
+	private := adm.repo.ID != "" && adm.repo.Private()
+	name, ok := adm.set.Models.Pick(q.Model, private)
+	if !ok {
+		return adm, nil, &librarian.UserError{Message: "The model " + cmp.Or(q.Model, adm.set.Models.Default, "that is configured") + " may not be used here."}
+	}
+	adm.model, adm.level, err = r.o.Models(name)
 	return adm, nil, err
 }
 
+func declined(why string, silent bool) *librarian.Outcome {
+	return &librarian.Outcome{Kind: librarian.OutcomeDeclined, Reason: why, Silent: silent}
+}
+
 // mayAsk is asked twice: before a run, and again before its answer is posted.
-func (r *Runner) mayAsk(ctx context.Context, q librarian.Request) (librarian.Repo, *librarian.Outcome, error) {
-	repo, err := r.o.Facts.ByID(ctx, q.Place.Installation, q.Place.Repo)
+func (r *Runner) mayAsk(ctx context.Context, q librarian.Request) (adm admission, refused *librarian.Outcome, err error) {
+	adm.repo, err = r.o.Facts.ByID(ctx, q.Place.Installation, q.Place.Repo)
 	if errors.Is(err, librarian.ErrNotFound) {
-		return repo, &librarian.Outcome{Kind: librarian.OutcomeDeclined, Silent: true, Message: "the repository is gone"}, nil
+		return adm, declined("the repository is gone", true), nil
 	}
 	if err != nil {
-		return repo, nil, &errAskLater{err}
+		return adm, nil, &errAskLater{err}
 	}
-	level, err := r.o.Facts.Permission(ctx, q.Place.Installation, repo, q.Principal)
+	adm.set, adm.faults, err = r.o.Settings(ctx, q.Place.Installation, adm.repo)
 	if err != nil {
-		return repo, nil, &errAskLater{err}
+		return adm, nil, &errAskLater{err}
 	}
-	d := access.MayAsk(r.o.Ask, access.AskFacts{Asker: q.Principal, Level: level, Visibility: repo.Visibility, Archived: repo.Archived})
+	switch {
+	case !adm.set.Enabled:
+		return adm, declined("not enabled in this repository", false), nil
+	case !open(adm.set.Triggers, q):
+		return adm, declined("this way to ask is not open in this repository", true), nil
+	}
+	level, err := r.o.Facts.Permission(ctx, q.Place.Installation, adm.repo, q.Principal)
+	if err != nil {
+		return adm, nil, &errAskLater{err}
+	}
+	d := access.MayAsk(adm.set.Ask, access.AskFacts{Asker: q.Principal, Level: level, Visibility: adm.repo.Visibility, Archived: adm.repo.Archived})
 	if d.Allowed {
-		return repo, nil, nil
+		return adm, nil, nil
 	}
-	return repo, &librarian.Outcome{Kind: librarian.OutcomeDeclined, Message: d.Reason, Silent: d.Form == access.Silent}, nil
+	refused = declined(d.Reason, d.Form == access.Silent)
+	if d.Form == access.Line {
+		refused.Message = d.Line
+	}
+	return adm, refused, nil
+}
+
+// open reports whether the settings leave open the way that a request came.
+func open(t settings.Triggers, q librarian.Request) bool {
+	switch q.Place.Trigger {
+	case librarian.TriggerLabel:
+		return t.Label
+	case librarian.TriggerEvent:
+		return t.Events
+	case librarian.TriggerDispatch:
+		return t.Dispatch
+	}
+	return t.Mention
 }

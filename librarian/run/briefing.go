@@ -28,7 +28,7 @@ const (
 func (r *Runner) briefing(ctx context.Context, run librarian.Run, adm admission, gate *Gate) agent.Briefing {
 	q := run.Request
 	b := agent.Briefing{
-		Question: q.Question, Quoted: q.Quoted, Host: r.o.Host, Owners: q.Owners,
+		Question: q.Question, Quoted: q.Quoted, Host: r.o.Host, Owners: append(slices.Clone(q.Owners), adm.set.Scope.Owners...),
 		Terminal: q.Place.Kind == librarian.PlaceTerminal,
 		Repos:    r.scope(ctx, q, gate),
 	}
@@ -78,8 +78,8 @@ func (r *Runner) scope(ctx context.Context, q librarian.Request, gate *Gate) []s
 		return q.Repos[:min(len(q.Repos), librarian.MaxScope)]
 	}
 	var out []string
-	for _, name := range namedRepos(q.Question, gate.Host) {
-		spec, err := checkout.ParseRepo(name, gate.Host)
+	for _, name := range namedRepos(q.Question, gate.host) {
+		spec, err := checkout.ParseRepo(name, gate.host)
 		if err != nil {
 			continue
 		}
@@ -89,8 +89,16 @@ func (r *Runner) scope(ctx context.Context, q librarian.Request, gate *Gate) []s
 			}
 		}
 	}
-	if len(out) == 0 && gate.Own.ID != "" {
-		out = append(out, gate.Own.FullName())
+	if len(out) > 0 {
+		return out
+	}
+	if gate.own.ID != "" {
+		out = append(out, gate.own.FullName())
+	}
+	for _, name := range gate.set.Scope.Repos {
+		if full := name.String(); !slices.Contains(out, full) && len(out) < librarian.MaxScope {
+			out = append(out, full)
+		}
 	}
 	return out
 }

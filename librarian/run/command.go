@@ -56,7 +56,7 @@ func (r *Runner) Command(ctx context.Context, id librarian.RunID) error {
 	if run.Request.Command == cmdWithdraw {
 		return r.end(ctx, id, librarian.StatePublished, "withdrawn", r.withdraw(ctx, run))
 	}
-	own, refused, err := r.mayAsk(ctx, run.Request)
+	adm, refused, err := r.mayAsk(ctx, run.Request)
 	if err != nil {
 		return err
 	}
@@ -64,9 +64,9 @@ func (r *Runner) Command(ctx context.Context, id librarian.RunID) error {
 		if !refused.Silent {
 			r.sign(ctx, run, librarian.ReactionConfused)
 		}
-		return r.end(ctx, id, librarian.StateDeclined, refused.Message, nil)
+		return r.end(ctx, id, librarian.StateDeclined, refused.Reason, nil)
 	}
-	out, err := r.command(ctx, run, own)
+	out, err := r.command(ctx, run, adm)
 	if err != nil {
 		return err
 	}
@@ -106,18 +106,19 @@ func (r *Runner) sign(ctx context.Context, run librarian.Run, s librarian.Reacti
 	}
 }
 
-func (r *Runner) command(ctx context.Context, run librarian.Run, own librarian.Repo) (reply, error) {
+func (r *Runner) command(ctx context.Context, run librarian.Run, adm admission) (reply, error) {
+	own := adm.repo
 	c := r.comment(run)
 	q := run.Request
 	switch q.Command {
 	case cmdHelp:
-		return reply{bodies: []string{c.Help(r.help(own))}}, nil
+		return reply{bodies: []string{c.Help(r.help(adm))}}, nil
 	case cmdStop:
 		return r.stop(ctx, run, own)
 	case cmdStatus:
 		return r.status(ctx, run)
 	case cmdRetry:
-		return r.retry(ctx, run, own)
+		return r.retry(ctx, run, adm)
 	case cmdForget:
 		return r.forget(ctx, run, own)
 	case cmdFault:
@@ -125,18 +126,22 @@ func (r *Runner) command(ctx context.Context, run librarian.Run, own librarian.R
 	case cmdContinue:
 		return reply{bodies: []string{c.Notice("Say what to ask: `continue <run id> <question>`.")}}, nil
 	}
-	bodies, err := r.lookUp(ctx, run, own)
+	bodies, err := r.lookUp(ctx, run, own, adm.set)
 	return reply{bodies: bodies}, err
 }
 
-func (r *Runner) help(own librarian.Repo) report.Help {
+func (r *Runner) help(adm admission) report.Help {
+	name, _ := adm.set.Models.Pick("", adm.repo.Private())
 	h := report.Help{
-		Reads: "I read this repository and public ones.", Version: r.o.Version,
-		WhoMay: "Who has " + r.o.Ask.Least(own.Visibility).String() + " permission in this repository may ask.",
+		Model: name, Version: r.o.Version, Reads: "I read this repository and public ones.",
+		WhoMay: "Who has " + adm.set.Ask.Least(adm.repo.Visibility).String() + " permission in this repository may ask.",
 	}
-	if m, _, err := r.o.Models("", own.Private()); err == nil {
-		h.Model = m.Name()
+	if adm.set.Read.OwnOnly {
+		h.Reads = "I read this repository and no other."
+	} else if len(adm.set.Share) > 0 && adm.repo.Private() {
+		h.Reads += " Of the organisation's private ones those that its rules share into this one, where the asker can read them and names them."
 	}
+	h.Problem = strings.Join(problems(adm.faults), "; ")
 	return h
 }
 
@@ -224,7 +229,7 @@ func (r *Runner) status(ctx context.Context, run librarian.Run) (reply, error) {
 }
 
 // retry asks the thread's last question that came to nothing once more, in the name of who says so.
-func (r *Runner) retry(ctx context.Context, run librarian.Run, own librarian.Repo) (reply, error) {
+func (r *Runner) retry(ctx context.Context, run librarian.Run, adm admission) (reply, error) {
 	runs, err := r.questions(ctx, run.Request.Place, false)
 	if err != nil {
 		return reply{}, err
@@ -237,14 +242,15 @@ func (r *Runner) retry(ctx context.Context, run librarian.Run, own librarian.Rep
 		default:
 			return reply{bodies: []string{r.comment(run).Notice("A question of this thread is being worked on.")}}, nil
 		}
-		may, err := r.mayManage(ctx, run.Request, own, x.Request.Principal)
+		may, err := r.mayManage(ctx, run.Request, adm.repo, x.Request.Principal)
 		if err != nil {
 			return reply{}, err
 		}
 		if !may {
 			continue
 		}
-		if _, err := r.past(ctx, librarian.Request{Continue: x.ID, Principal: run.Request.Principal, Place: run.Request.Place, Question: x.Request.Question}, own); err != nil {
+		asked := librarian.Request{Continue: x.ID, Principal: run.Request.Principal, Place: run.Request.Place, Question: x.Request.Question}
+		if _, err := r.past(ctx, asked, r.reader(asked, adm.repo, adm.set)); err != nil {
 			continue // W12: for who may not read what it read, it is not there
 		}
 		again := x.Request

@@ -10,7 +10,6 @@ import (
 
 	"github.com/librarian-app/librarian/checkout"
 	"github.com/librarian-app/librarian/librarian"
-	"github.com/librarian-app/librarian/librarian/access"
 	"github.com/librarian-app/librarian/librarian/agent"
 	"github.com/librarian-app/librarian/librarian/model"
 )
@@ -31,7 +30,7 @@ var quotedRun = regexp.MustCompile(`\brun\s+` + "`?" + `(?:<code>)?([0-9a-f]{8}-
 
 // past loads what a request continues. A run that is unknown, and one that read anything the new request may not read, are
 // the same error: run not found.
-func (r *Runner) past(ctx context.Context, q librarian.Request, own librarian.Repo) (Past, error) {
+func (r *Runner) past(ctx context.Context, q librarian.Request, v reader) (Past, error) {
 	id, named := q.Continue, true
 	if id == "" {
 		m := quotedRun.FindStringSubmatch(q.Quoted)
@@ -40,7 +39,7 @@ func (r *Runner) past(ctx context.Context, q librarian.Request, own librarian.Re
 		}
 		id, named = librarian.RunID(m[1]), false
 	}
-	p, err := r.loadPast(ctx, id, q, own)
+	p, err := r.loadPast(ctx, id, q, v)
 	if errors.Is(err, librarian.ErrRunNotFound) {
 		if !named { // a quotation that happens to name a run is a quotation
 			return Past{}, nil
@@ -50,7 +49,7 @@ func (r *Runner) past(ctx context.Context, q librarian.Request, own librarian.Re
 	return p, err
 }
 
-func (r *Runner) loadPast(ctx context.Context, id librarian.RunID, q librarian.Request, own librarian.Repo) (Past, error) {
+func (r *Runner) loadPast(ctx context.Context, id librarian.RunID, q librarian.Request, v reader) (Past, error) {
 	p := Past{Repos: map[librarian.RepoID]librarian.Repo{}}
 	var chain []librarian.Run
 	for next := id; next != ""; {
@@ -66,7 +65,7 @@ func (r *Runner) loadPast(ctx context.Context, id librarian.RunID, q librarian.R
 	}
 	slices.Reverse(chain)
 	for _, run := range chain {
-		if err := r.mayContinue(ctx, run, q, own, &p); err != nil {
+		if err := r.mayContinue(ctx, run, q, v, &p); err != nil {
 			return p, err
 		}
 		p.Messages = agent.Resume(p.Messages)
@@ -75,7 +74,7 @@ func (r *Runner) loadPast(ctx context.Context, id librarian.RunID, q librarian.R
 }
 
 // mayContinue adds one run to the past if its thread, and every repository that its ledger names, may be read under q.
-func (r *Runner) mayContinue(ctx context.Context, run librarian.Run, q librarian.Request, own librarian.Repo, p *Past) error {
+func (r *Runner) mayContinue(ctx context.Context, run librarian.Run, q librarian.Request, v reader, p *Past) error {
 	events, err := r.o.Log.Events(ctx, run.ID, 0)
 	if err != nil {
 		return fmt.Errorf("run: %w", err)
@@ -115,7 +114,7 @@ func (r *Runner) mayContinue(ctx context.Context, run librarian.Run, q librarian
 		if _, ok := p.Repos[id]; ok {
 			continue
 		}
-		repo, err := r.readable(ctx, id, q, own)
+		repo, err := r.readable(ctx, id, v)
 		if err != nil {
 			return err
 		}
@@ -124,25 +123,28 @@ func (r *Runner) mayContinue(ctx context.Context, run librarian.Run, q librarian
 	return nil
 }
 
-// readable is the repository as it is now, if q may read it.
-func (r *Runner) readable(ctx context.Context, id librarian.RepoID, q librarian.Request, own librarian.Repo) (librarian.Repo, error) {
-	terminal := q.Place.Kind == librarian.PlaceTerminal
+// readable is the repository as it is now, if the request may read it; else the error is ErrRunNotFound.
+func (r *Runner) readable(ctx context.Context, id librarian.RepoID, v reader) (librarian.Repo, error) {
 	if _, _, ok := id.GitHub(); !ok {
-		if terminal && r.o.LocalByID != nil {
+		if v.q.Place.Kind == librarian.PlaceTerminal && r.o.LocalByID != nil {
 			if repo, ok := r.o.LocalByID(id); ok {
 				return repo, nil
 			}
 		}
 		return librarian.Repo{}, librarian.ErrRunNotFound
 	}
-	repo, err := r.o.Facts.ByID(ctx, q.Place.Installation, id)
+	repo, err := r.o.Facts.ByID(ctx, v.q.Place.Installation, id)
 	if errors.Is(err, librarian.ErrNotFound) {
 		return repo, librarian.ErrRunNotFound
 	}
 	if err != nil {
 		return repo, &errAskLater{err}
 	}
-	if !access.MayRead(access.ReadFacts{Repo: id, Visibility: repo.Visibility, Own: own.ID, Terminal: terminal}) {
+	may, err := v.may(ctx, repo)
+	if err != nil {
+		return repo, err
+	}
+	if !may {
 		return repo, librarian.ErrRunNotFound
 	}
 	return repo, nil

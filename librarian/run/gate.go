@@ -9,7 +9,7 @@ import (
 
 	"github.com/librarian-app/librarian/checkout"
 	"github.com/librarian-app/librarian/librarian"
-	"github.com/librarian-app/librarian/librarian/access"
+	"github.com/librarian-app/librarian/librarian/settings"
 )
 
 // Checkouts gives working trees.
@@ -25,12 +25,9 @@ type Tokens interface {
 // Gate is the one door to repositories for one run. It decides by the facts of now and hands out credentials that no tool
 // sees. "No access" and "does not exist" are the same answer, after the same calls upstream.
 type Gate struct {
-	Facts     Facts
+	reader
 	Tokens    Tokens
 	Checkouts Checkouts
-	Request   librarian.Request
-	Own       librarian.Repo // the thread's repository; zero on the terminal
-	Host      string         // the GitHub host
 	Run       librarian.RunID
 	Past      Past // of the run that this one continues
 	// GitHosts are plain git hosts that may be asked, anonymously.
@@ -59,7 +56,7 @@ func (g *Gate) Open(ctx context.Context, spec checkout.Spec, ref string) (librar
 		Repo:        checkout.Repo{ID: string(repo.ID), Name: repo.FullName(), URL: repo.CloneURL, Class: class(repo)},
 		Ref:         ref,
 		Credentials: g.credentials(repo),
-		Fresh:       repo.ID == g.Own.ID,
+		Fresh:       repo.ID == g.own.ID,
 		Checked:     true, // find has just asked, with this run's own credentials
 	})
 	if _, ok := errors.AsType[*checkout.NotFoundError](err); ok {
@@ -81,24 +78,28 @@ func (g *Gate) find(ctx context.Context, spec checkout.Spec) (librarian.Repo, er
 			return repo, nil
 		}
 	}
-	if !strings.EqualFold(spec.Host, g.Host) {
+	if !strings.EqualFold(spec.Host, g.host) {
 		return g.foreign(spec)
 	}
 	name, err := librarian.ParseRepoName(spec.Path)
 	if err != nil {
 		return librarian.Repo{}, NotFound(spec.Path)
 	}
-	if g.Facts == nil {
+	if g.facts == nil {
 		return librarian.Repo{}, NotFound(spec.Path)
 	}
-	repo, err := g.Facts.ByName(ctx, g.Request.Place.Installation, name)
+	repo, err := g.facts.ByName(ctx, g.q.Place.Installation, name)
 	if errors.Is(err, librarian.ErrNotFound) {
 		return librarian.Repo{}, NotFound(spec.Path)
 	}
 	if err != nil {
 		return librarian.Repo{}, &librarian.UserError{Message: "GitHub could not be asked about " + name.String() + " just now. Try again later, or go on without it.", Err: err}
 	}
-	if !g.mayRead(repo) {
+	may, err := g.may(ctx, repo)
+	if err != nil {
+		return librarian.Repo{}, &librarian.UserError{Message: "GitHub could not be asked about " + name.String() + " just now. Try again later, or go on without it.", Err: err}
+	}
+	if !may {
 		return librarian.Repo{}, NotFound(spec.Path)
 	}
 	return repo, nil
@@ -106,30 +107,40 @@ func (g *Gate) find(ctx context.Context, spec checkout.Spec) (librarian.Repo, er
 
 // Repo gives a repository on the GitHub host that this run may read. It opens nothing.
 func (g *Gate) Repo(ctx context.Context, name librarian.RepoName) (librarian.Repo, error) {
-	return g.find(ctx, checkout.Spec{Host: g.Host, Path: name.String()})
+	return g.find(ctx, checkout.Spec{Host: g.host, Path: name.String()})
 }
 
 // Readable reports whether this run may read a repository that a search named; private is what the search said of it. What
 // is public needs no further call; of all else GitHub is asked.
 func (g *Gate) Readable(ctx context.Context, id librarian.RepoID, private bool) bool {
-	if !private || id == g.Own.ID {
+	if !private || id == g.own.ID {
 		return true
 	}
-	repo, err := g.Facts.ByID(ctx, g.Request.Place.Installation, id)
-	return err == nil && g.mayRead(repo)
+	repo, err := g.facts.ByID(ctx, g.q.Place.Installation, id)
+	if err != nil {
+		return false
+	}
+	may, err := g.may(ctx, repo)
+	return err == nil && may
 }
+
+// Place is where the request came from.
+func (g *Gate) Place() librarian.Place { return g.q.Place }
+
+// Own is the thread's repository; the zero Repo on the terminal.
+func (g *Gate) Own() librarian.Repo { return g.own }
+
+// Settings are those in force for this run.
+func (g *Gate) Settings() settings.Settings { return g.set }
+
+// Egress reports whether this run, though it may know something private, may send text to what goes by this name.
+func (g *Gate) Egress(name string) bool { return g.egress(name) }
 
 // MayHoldPrivate reports whether this run may know something that is not public: its thread's repository is private, or it
 // has opened one that is (on the terminal, where that is the person's own affair, until then it has not). From then on
 // nothing that a model writes may go to third parties.
 func (g *Gate) MayHoldPrivate() bool {
-	return g.Own.ID != "" && g.Own.Private() || g.private.Load()
-}
-
-func (g *Gate) mayRead(repo librarian.Repo) bool {
-	return access.MayRead(access.ReadFacts{
-		Repo: repo.ID, Visibility: repo.Visibility, Own: g.Own.ID, Terminal: g.Request.Place.Kind == librarian.PlaceTerminal,
-	})
+	return g.own.ID != "" && g.own.Private() || g.private.Load()
 }
 
 // foreign is a repository on a plain git host: only hosts that are configured, only anonymously, and never from a run that
@@ -137,7 +148,7 @@ func (g *Gate) mayRead(repo librarian.Repo) bool {
 func (g *Gate) foreign(spec checkout.Spec) (librarian.Repo, error) {
 	private := g.MayHoldPrivate()
 	for _, h := range g.GitHosts {
-		if strings.EqualFold(h, spec.Host) && !private {
+		if strings.EqualFold(h, spec.Host) && (!private || g.egress(spec.Host)) {
 			i := strings.LastIndexByte(spec.Path, '/')
 			return librarian.Repo{
 				ID: librarian.GitRepo(spec.Host, spec.Path), Host: spec.Host, Owner: spec.Path[:i], Name: spec.Path[i+1:],
@@ -150,9 +161,9 @@ func (g *Gate) foreign(spec checkout.Spec) (librarian.Repo, error) {
 
 func (g *Gate) hosts(private bool) string {
 	if private {
-		return g.Host + " alone"
+		return g.host + " alone"
 	}
-	return strings.Join(append([]string{g.Host}, g.GitHosts...), ", ")
+	return strings.Join(append([]string{g.host}, g.GitHosts...), ", ")
 }
 
 func (g *Gate) credentials(repo librarian.Repo) checkout.Credentials {

@@ -9,17 +9,18 @@ import (
 
 	"github.com/librarian-app/librarian/librarian"
 	"github.com/librarian-app/librarian/librarian/report"
+	"github.com/librarian-app/librarian/librarian/settings"
 	"github.com/librarian-app/librarian/librarian/tool"
 )
 
 // lookUp calls one tool by hand, behind the same gate as a run's tools, and shows its result.
-func (r *Runner) lookUp(ctx context.Context, run librarian.Run, own librarian.Repo) ([]string, error) {
+func (r *Runner) lookUp(ctx context.Context, run librarian.Run, own librarian.Repo, set settings.Settings) ([]string, error) {
 	c := r.comment(run)
 	repo, name, args, ok := lookUpCall(run.Request.Command, run.Request.Question)
 	if !ok {
 		return []string{c.Notice(fmt.Sprintf("I do not know how to read `%s`.", commandLine(run.Request)))}, nil
 	}
-	gate := r.gate(run, own)
+	gate := r.gate(run, own, set)
 	kit := r.o.Toolbox(gate)
 	defer kit.Close()
 	tools, err := tool.NewCatalog(kit.Tools...)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/librarian-app/librarian/librarian"
 	"github.com/librarian-app/librarian/librarian/report"
+	"github.com/librarian-app/librarian/librarian/settings"
 )
 
 // finalState is where an outcome leads once it was posted.
@@ -65,7 +66,7 @@ func (r *Runner) Publish(ctx context.Context, id librarian.RunID) error {
 
 func reason(o *librarian.Outcome) string {
 	if o.Kind == librarian.OutcomeDeclined {
-		return o.Message
+		return o.Reason
 	}
 	return ""
 }
@@ -77,6 +78,11 @@ func (r *Runner) post(ctx context.Context, run librarian.Run, h history) error {
 		if o.Silent {
 			return nil
 		}
+		if o.Message != "" {
+			if err := r.say(ctx, run, h, librarian.RoleRefusal, []string{r.comment(run).Refusal(o.Message)}); err != nil {
+				return err
+			}
+		}
 		return r.o.Poster.React(ctx, place, librarian.ReactionConfused)
 	}
 	if o.Silent {
@@ -87,19 +93,23 @@ func (r *Runner) post(ctx context.Context, run librarian.Run, h history) error {
 	} else if !there { // T10: the question was deleted while the run worked
 		return r.unpost(ctx, run)
 	}
-	own, refused, err := r.mayAsk(ctx, run.Request)
+	adm, refused, err := r.mayAsk(ctx, run.Request)
 	if err != nil {
 		return err
 	}
 	if refused != nil { // the asker, the repository or the right to it is gone by now
 		return r.clear(ctx, run, h)
 	}
-	if o.Findings != nil && !mayShow(*o.Findings, own) {
+	show, err := r.mayShow(ctx, run, h, adm)
+	if err != nil {
+		return err
+	}
+	if !show {
 		o.Findings, o.LastText = nil, ""
-		o.Kind, o.Message = librarian.OutcomeFailed, "The answer cites a private repository and this thread has become public, so it is not shown."
+		o.Kind, o.Message = librarian.OutcomeFailed, "What this answer is made from may no longer be read in this thread, so it is not shown."
 		h.calls = nil
 	}
-	if err := r.answer(ctx, run, o, own, h); err != nil {
+	if err := r.answer(ctx, run, o, adm, h); err != nil {
 		return err
 	}
 	if err := r.clear(ctx, run, h); err != nil {
@@ -115,25 +125,34 @@ func (r *Runner) post(ctx context.Context, run librarian.Run, h history) error {
 	return nil
 }
 
-// mayShow reports whether an answer may stand in a thread of own: nothing of another private repository in a public one.
-func mayShow(f librarian.Findings, own librarian.Repo) bool {
-	if own.Private() {
-		return true
-	}
-	for _, list := range [][]librarian.Location{f.Locations, f.References} {
-		for _, l := range list {
-			if l.Private && l.Repo != own.ID {
-				return false
+// mayShow looks again at every repository that the run read: access and visibility may have changed while it worked.
+func (r *Runner) mayShow(ctx context.Context, run librarian.Run, h history, adm admission) (bool, error) {
+	v := r.reader(run.Request, adm.repo, adm.set)
+	seen := map[librarian.RepoID]bool{adm.repo.ID: true}
+	for _, call := range h.calls {
+		for _, e := range call.Evidence {
+			if seen[e.Repo] {
+				continue
+			}
+			seen[e.Repo] = true
+			if _, _, ok := e.Repo.GitHub(); !ok {
+				continue // a plain git host, read anonymously
+			}
+			switch _, err := r.readable(ctx, e.Repo, v); {
+			case errors.Is(err, librarian.ErrRunNotFound):
+				return false, nil
+			case err != nil:
+				return false, err
 			}
 		}
 	}
-	return true
+	return true, nil
 }
 
 // answer posts the bodies; one that GitHub finds too long is made shorter and tried again.
-func (r *Runner) answer(ctx context.Context, run librarian.Run, o librarian.Outcome, own librarian.Repo, h history) error {
+func (r *Runner) answer(ctx context.Context, run librarian.Run, o librarian.Outcome, adm admission, h history) error {
 	c := r.comment(run)
-	c.Repo = own.ID
+	c.Repo, c.Problems = adm.repo.ID, problems(adm.faults)
 	for {
 		err := r.say(ctx, run, h, librarian.RoleAnswer, bodies(c, o, h.calls))
 		if !errors.Is(err, librarian.ErrTooLong) || c.Limit == shortest {
@@ -193,4 +212,13 @@ func (r *Runner) clear(ctx context.Context, run librarian.Run, h history) error 
 		return err
 	}
 	return r.record(ctx, run.ID, librarian.EventPosted, librarian.PostedData{Role: librarian.RoleProgress, Part: 1, Comment: id, Deleted: true})
+}
+
+// problems are the faults of settings files, to be told to who asked.
+func problems(faults []settings.Fault) []string {
+	var out []string
+	for _, f := range faults {
+		out = append(out, f.String())
+	}
+	return out
 }

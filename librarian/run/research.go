@@ -9,6 +9,7 @@ import (
 	"github.com/librarian-app/librarian/librarian"
 	"github.com/librarian-app/librarian/librarian/agent"
 	"github.com/librarian-app/librarian/librarian/report"
+	"github.com/librarian-app/librarian/librarian/settings"
 	"github.com/librarian-app/librarian/librarian/tool"
 )
 
@@ -26,7 +27,7 @@ type Toolbox func(*Gate) Kit
 // research runs the agent and turns its end into an outcome.
 func (r *Runner) research(ctx context.Context, run librarian.Run, adm admission, stop context.CancelCauseFunc) (librarian.Outcome, error) {
 	out := librarian.Outcome{Model: adm.model.Name(), Thinking: string(adm.level)}
-	gate := r.gate(run, adm.repo)
+	gate := r.gate(run, adm.repo, adm.set)
 	gate.Past = adm.past
 	kit := r.o.Toolbox(gate)
 	defer kit.Close()
@@ -49,7 +50,7 @@ func (r *Runner) research(ctx context.Context, run librarian.Run, adm admission,
 	defer progress()
 
 	res, err := agent.Run(ctx, agent.Options{
-		Model: adm.model, Tools: tools, System: system, History: adm.past.Messages, Prompt: prompt, Thinking: adm.level, Limits: r.o.Limits,
+		Model: adm.model, Tools: tools, System: system, History: adm.past.Messages, Prompt: prompt, Thinking: adm.level, Limits: limits(adm.set.Limits),
 		Now: r.o.Now, Log: r.o.Logger.With("run", string(run.ID)),
 		Record: func(ctx context.Context, kind librarian.EventKind, data any) error {
 			view.take(kind, data)
@@ -85,11 +86,14 @@ func (r *Runner) research(ctx context.Context, run librarian.Run, adm admission,
 	return out, nil
 }
 
-func (r *Runner) gate(run librarian.Run, own librarian.Repo) *Gate {
+func (r *Runner) gate(run librarian.Run, own librarian.Repo, set settings.Settings) *Gate {
 	return &Gate{
-		Facts: r.o.Facts, Tokens: r.o.Tokens, Checkouts: r.o.Checkouts, Run: run.ID, Request: run.Request, Own: own,
-		Host: r.o.Host, GitHosts: r.o.GitHosts, Local: r.o.Local,
+		reader: r.reader(run.Request, own, set), Tokens: r.o.Tokens, Checkouts: r.o.Checkouts, Run: run.ID, GitHosts: r.o.GitHosts, Local: r.o.Local,
 	}
+}
+
+func limits(l settings.Limits) agent.Limits {
+	return agent.Limits{Steps: l.Steps, Time: l.Time, InputTokens: l.InputTokens, Cost: l.Cost}
 }
 
 // trace is the view of a run's log that progress and answer show: the calls that ended, and those under way.

@@ -16,8 +16,8 @@ import (
 	"github.com/librarian-app/librarian/checkout"
 	"github.com/librarian-app/librarian/librarian"
 	"github.com/librarian-app/librarian/librarian/access"
-	"github.com/librarian-app/librarian/librarian/agent"
 	"github.com/librarian-app/librarian/librarian/model"
+	"github.com/librarian-app/librarian/librarian/settings"
 )
 
 // Log is a run and its event log.
@@ -61,9 +61,11 @@ type Poster interface {
 	Exists(ctx context.Context, place librarian.Place, comment int64) (bool, error)
 }
 
-// Models finds the model for a request by name; empty: the configured one. private says that the run may read what is not
-// public.
-type Models func(name string, private bool) (model.Model, model.Level, error)
+// Models makes the model of a name that the settings allow.
+type Models func(name string) (model.Model, model.Level, error)
+
+// Settings are what is in force in a repository, and what is wrong with the files that say so.
+type Settings func(ctx context.Context, installation int64, repo librarian.Repo) (settings.Settings, []settings.Fault, error)
 
 // Options is what a Runner needs.
 type Options struct {
@@ -78,8 +80,9 @@ type Options struct {
 	Checkouts   Checkouts
 	Toolbox     Toolbox
 	Models      Models
-	Limits      agent.Limits
-	Ask         access.AskRule
+	Settings    Settings
+	Base        settings.Settings // the server's own; all there is on the terminal
+	Spending    Spending
 	Slug        string                                     // the name people mention
 	AppID       int64                                      // our own comments are known by it
 	GitHosts    []string                                   // plain git hosts that may be asked, anonymously

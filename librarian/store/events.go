@@ -129,6 +129,7 @@ type Step struct {
 	To   librarian.State
 	Kind librarian.EventKind
 	Data any
+	Cost float64 // US dollars that the step adds to what the run cost
 }
 
 // Advance writes a step: both or nothing. If the run is in none of the states From, the error is *[StateError], so that
@@ -136,6 +137,9 @@ type Step struct {
 func (s *Store) Advance(ctx context.Context, id librarian.RunID, step Step) (seq int64, err error) {
 	err = s.Tx(ctx, func(t *Tx) error {
 		if err := t.SetState(ctx, id, step.To, step.From...); err != nil {
+			return err
+		}
+		if err := t.addCost(ctx, id, step.Cost); err != nil {
 			return err
 		}
 		seq, err = t.Append(ctx, id, step.Kind, step.Data)

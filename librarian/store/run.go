@@ -273,3 +273,16 @@ func nullTime(t time.Time) any {
 	}
 	return micros(t)
 }
+
+// CancelInstallation asks every unfinished run of an installation to stop and says how many there are.
+func (s *Store) CancelInstallation(ctx context.Context, installation int64) (n int64, err error) {
+	err = s.Tx(ctx, func(t *Tx) error {
+		n, err = t.exec(ctx, "UPDATE runs SET cancel_requested = 1, updated_at = ? WHERE installation = ? AND state IN ("+openStates+")",
+			micros(s.Now()), installation)
+		if err != nil {
+			return fmt.Errorf("store: cancel installation: %w", err)
+		}
+		return nil
+	})
+	return n, err
+}

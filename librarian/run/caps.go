@@ -1,0 +1,96 @@
+package run
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/librarian-app/librarian/librarian"
+	"github.com/librarian-app/librarian/librarian/settings"
+)
+
+// Spending is what was asked and spent so far.
+type Spending interface {
+	// Asked counts the questions that were admitted since, of one user of the installation, in one repository, and in one
+	// thread of it, the run itself left out.
+	Asked(ctx context.Context, run librarian.Run, since time.Time) (user, repo, thread int, err error)
+	// Cost is what the installation's runs cost since, in US dollars, as far as prices are known.
+	Cost(ctx context.Context, installation int64, since time.Time) (float64, error)
+}
+
+// ThreadRunsHour is how many questions one thread may hold in an hour; a machine that talks to itself asks more.
+const ThreadRunsHour = 30
+
+// nearly is the share of a budget at which an operator is told.
+const nearly = 0.8
+
+// withinCaps refuses what is over the caps: visibly, by one line the first time and a sign from then on.
+func (r *Runner) withinCaps(ctx context.Context, run librarian.Run, l settings.Limits) (*librarian.Outcome, error) {
+	now := r.o.Now()
+	user, repo, _, err := r.o.Spending.Asked(ctx, run, now.Add(-24*time.Hour))
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errLog, err)
+	}
+	_, _, thread, err := r.o.Spending.Asked(ctx, run, now.Add(-time.Hour))
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errLog, err)
+	}
+	month := time.Date(now.Year(), now.Month(), 1, 0, 0, 0, 0, time.UTC)
+	cost, err := r.o.Spending.Cost(ctx, run.Request.Place.Installation, month)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errLog, err)
+	}
+	for _, c := range []struct {
+		used, cap float64
+		line      string
+	}{
+		{float64(user), float64(l.UserRuns), fmt.Sprintf("You have asked %d questions in a day, which is the limit here.", l.UserRuns)},
+		{float64(repo), float64(l.RepositoryRuns), fmt.Sprintf("%d questions were asked in this repository in a day, which is the limit.", l.RepositoryRuns)},
+		{float64(thread), ThreadRunsHour, fmt.Sprintf("%d questions were asked in this thread in an hour, which is the limit.", ThreadRunsHour)},
+		{cost, l.MonthlyCost, fmt.Sprintf("This month's budget of $%.0f is spent.", l.MonthlyCost)},
+	} {
+		if c.cap <= 0 {
+			continue
+		}
+		if c.used >= c.cap {
+			out := declined(c.line, false)
+			told, err := r.toldBefore(ctx, run, now.Add(-24*time.Hour))
+			if err != nil {
+				return nil, err
+			}
+			if !told {
+				out.Message = c.line
+			}
+			return out, nil
+		}
+		if c.used >= nearly*c.cap {
+			r.o.Logger.WarnContext(ctx, "a budget is nearly used", "run", run.ID, "used", c.used, "of", c.cap, "which", c.line)
+		}
+	}
+	return nil, nil
+}
+
+// toldBefore reports whether a refusal was put into words in this thread since; from then on a sign is enough.
+func (r *Runner) toldBefore(ctx context.Context, run librarian.Run, since time.Time) (bool, error) {
+	runs, err := r.questions(ctx, run.Request.Place, false)
+	if err != nil {
+		return false, err
+	}
+	for _, x := range runs {
+		if x.ID == run.ID || x.CreatedAt.Before(since) || x.State != librarian.StateDeclined && x.State != librarian.StateVerified {
+			continue
+		}
+		events, err := r.o.Log.Events(ctx, x.ID, 0)
+		if err != nil {
+			return false, fmt.Errorf("run: %w", err)
+		}
+		h, err := readHistory(events, x.Attempt)
+		if err != nil {
+			return false, err
+		}
+		if h.outcome != nil && h.outcome.Kind == librarian.OutcomeDeclined && h.outcome.Message != "" {
+			return true, nil
+		}
+	}
+	return false, nil
+}
