@@ -21,7 +21,7 @@ const maxTold = 5
 // dispatch is client_payload.librarian: {query, repos?, owners?, continue_from?, issue_number? | pull_number? | sha?, model?}.
 // Keys that nobody knows are ignored, and null is as good as absent.
 type dispatch struct {
-	query         string
+	query         string // as a reader sees it
 	repos, owners []string
 	run           librarian.RunID
 	issue, pull   int
@@ -30,7 +30,7 @@ type dispatch struct {
 }
 
 // readDispatch reads as much as can be understood: with a fault, too, the target is where it will be shown.
-func readDispatch(raw json.RawMessage) (d dispatch) {
+func readDispatch(raw json.RawMessage, names []string) (d dispatch) {
 	keys, ok := object(raw)
 	if !ok {
 		d.fault("client_payload", "is not an object with the key librarian")
@@ -47,7 +47,7 @@ func readDispatch(raw json.RawMessage) (d dispatch) {
 	}
 	d.issue, d.pull = d.number(keys, "issue_number"), d.number(keys, "pull_number")
 	d.readSHA(keys)
-	d.readQuery(keys)
+	d.readQuery(keys, names)
 	d.repos = d.list(keys, "repos", "owner/name", func(s string) bool { _, err := librarian.ParseRepoName(s); return err == nil })
 	d.owners = d.list(keys, "owners", "an account's name", func(s string) bool { _, err := librarian.ParseRepoName(s + "/x"); return err == nil })
 	if s, ok := d.text(keys, "continue_from"); ok {
@@ -67,16 +67,18 @@ func readDispatch(raw json.RawMessage) (d dispatch) {
 	return d
 }
 
-func (d *dispatch) readQuery(keys map[string]json.RawMessage) {
-	var ok bool
-	d.query, ok = d.text(keys, "query")
-	switch n := utf8.RuneCountInString(d.query); {
+func (d *dispatch) readQuery(keys map[string]json.RawMessage, names []string) {
+	s, ok := d.text(keys, "query")
+	n := utf8.RuneCountInString(s)
+	switch {
 	case !ok && keys["query"] == nil:
 		d.fault("query", "is missing")
-	case ok && clean(d.query) == "":
-		d.fault("query", "is empty")
 	case n > librarian.MaxQuestion:
 		d.fault("query", fmt.Sprintf("has %d characters; %d are allowed", n, librarian.MaxQuestion))
+	case ok:
+		if d.query = plain(s, names); d.query == "" {
+			d.fault("query", "is empty")
+		}
 	}
 }
 
@@ -102,7 +104,7 @@ func (d *dispatch) targets() (n int) {
 }
 
 // request is what is asked, or the fault to be shown.
-func (d *dispatch) request(names []string) librarian.Request {
+func (d *dispatch) request() librarian.Request {
 	r := librarian.Request{Kind: librarian.KindQuestion, Place: librarian.Place{Kind: librarian.PlaceCommit, SHA: d.sha}}
 	switch {
 	case d.issue > 0:
@@ -116,8 +118,7 @@ func (d *dispatch) request(names []string) librarian.Request {
 		r.Question = "This repository_dispatch was not understood: " + strings.Join(told, "; ") + "."
 		return r
 	}
-	r.Question = plain(d.query, names)
-	r.Repos, r.Owners, r.Continue, r.Model = d.repos, d.owners, d.run, d.model
+	r.Question, r.Repos, r.Owners, r.Continue, r.Model = d.query, d.repos, d.owners, d.run, d.model
 	return r
 }
 

@@ -189,7 +189,7 @@ func TestM7_HostileBodiesAreLinear(t *testing.T) {
 	const fine = 50 * time.Millisecond
 	took := func(body string) time.Duration {
 		best := time.Hour
-		for i := 0; i < 20 && best > fine; i++ { // whoever else works on the machine takes turns
+		for i := 0; i < 3 || i < 20 && best > fine; i++ { // whoever else works on the machine takes turns
 			start := time.Now()
 			Parse(body, testNames)
 			best = min(best, time.Since(start))

@@ -39,8 +39,8 @@ func (h *repositoryDispatch) Handle(ctx context.Context, event, delivery string,
 		h.asks.o.Log.Warn("a dispatch by a bot that is not allow-listed", "bot", who.ID, "repository", env.Repository.ID, "delivery", delivery)
 		return nil
 	}
-	asked := readDispatch(env.ClientPayload)
-	r := asked.request(h.asks.o.Names)
+	asked := readDispatch(env.ClientPayload, h.asks.o.Names)
+	r := asked.request()
 	r.Principal = who
 	r.Place.Trigger = librarian.TriggerDispatch
 	r.Place.TriggerID = dispatchID(delivery, env.ClientPayload)
