@@ -114,12 +114,12 @@ func TestTokensAreNarrow(t *testing.T) {
 	require.NoError(t, err)
 
 	narrow := as(s.token(&github.InstallationTokenOptions{Repositories: []string{"widget"},
-		Permissions: &github.InstallationPermissions{Contents: github.String("read")}}))
+		Permissions: &github.InstallationPermissions{Contents: new("read")}}))
 	_, _, err = narrow.Repositories.Get(ctx, "acme", "widget")
 	require.NoError(t, err)
 	_, _, err = narrow.Repositories.Get(ctx, "acme", "vault")
 	refused(t, err, 404, "Not Found")
-	_, _, err = narrow.Issues.CreateComment(ctx, "acme", "widget", 1, &github.IssueComment{Body: github.String("hi")})
+	_, _, err = narrow.Issues.CreateComment(ctx, "acme", "widget", 1, &github.IssueComment{Body: new("hi")})
 	refused(t, err, 403, "Resource not accessible by integration")
 	repos, _, err := narrow.Apps.ListRepos(ctx, nil)
 	require.NoError(t, err)
@@ -128,18 +128,18 @@ func TestTokensAreNarrow(t *testing.T) {
 	vault, _, err := s.asInstallation().Repositories.Get(ctx, "acme", "vault")
 	require.NoError(t, err)
 	reader := as(s.token(&github.InstallationTokenOptions{RepositoryIDs: []int64{vault.GetID()},
-		Permissions: &github.InstallationPermissions{Contents: github.String("read")}}))
+		Permissions: &github.InstallationPermissions{Contents: new("read")}}))
 	_, _, _, err = reader.Repositories.GetContents(ctx, "acme", "vault", "README.md", nil)
 	require.NoError(t, err)
 	_, _, err = reader.Issues.Get(ctx, "acme", "vault", 1)
 	refused(t, err, 403, "Resource not accessible by integration")
 	_, _, err = reader.Issues.Get(ctx, "acme", "widget", 1)
 	require.NoError(t, err, "what is public may be read by any token")
-	_, _, err = reader.Issues.CreateComment(ctx, "acme", "widget", 1, &github.IssueComment{Body: github.String("hi")})
+	_, _, err = reader.Issues.CreateComment(ctx, "acme", "widget", 1, &github.IssueComment{Body: new("hi")})
 	refused(t, err, 403, "Resource not accessible by integration")
 
 	_, _, err = s.asApp().Apps.CreateInstallationToken(ctx, s.inst.ID, &github.InstallationTokenOptions{
-		Permissions: &github.InstallationPermissions{Contents: github.String("write")}})
+		Permissions: &github.InstallationPermissions{Contents: new("write")}})
 	refused(t, err, 422, "permissions requested are not granted")
 	_, _, err = s.asApp().Apps.CreateInstallationToken(ctx, s.inst.ID, &github.InstallationTokenOptions{Repositories: []string{"widget", "nothing"}})
 	refused(t, err, 422, "at least one repository that does not exist")

@@ -15,13 +15,13 @@ func TestCheckRuns(t *testing.T) {
 	s := start(t, githubsim.Options{})
 	ctx, client := t.Context(), s.asInstallation()
 	made, _, err := client.Checks.CreateCheckRun(ctx, "acme", "vault", github.CreateCheckRunOptions{Name: "librarian", HeadSHA: s.head,
-		Status: github.String("in_progress"), ExternalID: github.String("run-1")})
+		Status: new("in_progress"), ExternalID: new("run-1")})
 	require.NoError(t, err)
 	require.Equal(t, "in_progress", made.GetStatus())
 	require.Nil(t, made.Conclusion)
 	require.Equal(t, s.app.ID, made.GetApp().GetID())
 	done, _, err := client.Checks.UpdateCheckRun(ctx, "acme", "vault", made.GetID(), github.UpdateCheckRunOptions{Name: "librarian",
-		Conclusion: github.String("neutral"), Output: &github.CheckRunOutput{Title: github.String("T"), Summary: github.String("S"), Text: github.String("X")}})
+		Conclusion: new("neutral"), Output: &github.CheckRunOutput{Title: new("T"), Summary: new("S"), Text: new("X")}})
 	require.NoError(t, err)
 	require.Equal(t, "completed", done.GetStatus())
 	require.Equal(t, "run-1", done.GetExternalID())
@@ -29,9 +29,9 @@ func TestCheckRuns(t *testing.T) {
 	_, _, err = client.Checks.CreateCheckRun(ctx, "acme", "vault", github.CreateCheckRunOptions{Name: "librarian", HeadSHA: s.head})
 	require.NoError(t, err)
 	for filter, want := range map[string]int{"": 1, "latest": 1, "all": 2} {
-		opts := &github.ListCheckRunsOptions{CheckName: github.String("librarian")}
+		opts := &github.ListCheckRunsOptions{CheckName: new("librarian")}
 		if filter != "" {
-			opts.Filter = github.String(filter)
+			opts.Filter = new(filter)
 		}
 		list, _, err := client.Checks.ListCheckRunsForRef(ctx, "acme", "vault", "main", opts)
 		require.NoError(t, err)
@@ -42,14 +42,14 @@ func TestCheckRuns(t *testing.T) {
 
 	long := strings.Repeat("ä", githubsim.MaxCheckText)
 	_, _, err = client.Checks.UpdateCheckRun(ctx, "acme", "vault", made.GetID(), github.UpdateCheckRunOptions{Name: "n",
-		Output: &github.CheckRunOutput{Title: github.String("T"), Summary: github.String(long), Text: github.String(long)}})
+		Output: &github.CheckRunOutput{Title: new("T"), Summary: new(long), Text: new(long)}})
 	require.NoError(t, err)
 	_, _, err = client.Checks.UpdateCheckRun(ctx, "acme", "vault", made.GetID(), github.UpdateCheckRunOptions{Name: "n",
-		Output: &github.CheckRunOutput{Title: github.String("T"), Summary: github.String("S"), Text: github.String(long + "x")}})
+		Output: &github.CheckRunOutput{Title: new("T"), Summary: new("S"), Text: new(long + "x")}})
 	refused(t, err, 422, "")
 	_, _, err = client.Checks.CreateCheckRun(ctx, "acme", "vault", github.CreateCheckRunOptions{Name: "n", HeadSHA: strings.Repeat("1", 40)})
 	refused(t, err, 422, "No commit found")
-	_, _, err = client.Checks.CreateCheckRun(ctx, "acme", "vault", github.CreateCheckRunOptions{Name: "n", HeadSHA: s.head, Status: github.String("completed")})
+	_, _, err = client.Checks.CreateCheckRun(ctx, "acme", "vault", github.CreateCheckRunOptions{Name: "n", HeadSHA: s.head, Status: new("completed")})
 	refused(t, err, 422, "")
 	_, _, err = s.asUser("ann").Checks.CreateCheckRun(ctx, "acme", "vault", github.CreateCheckRunOptions{Name: "n", HeadSHA: s.head})
 	refused(t, err, 403, "GitHub App")

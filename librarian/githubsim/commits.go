@@ -226,7 +226,7 @@ func getGitTag(c *call) (reply, error) {
 	}
 	head, message, _ := strings.Cut(string(raw), "\n\n")
 	field := map[string]string{}
-	for _, line := range strings.Split(head, "\n") {
+	for line := range strings.SplitSeq(head, "\n") {
 		k, v, _ := strings.Cut(line, " ")
 		field[k] = v
 	}

@@ -129,7 +129,7 @@ var deviations = []struct {
 }{
 	{regexp.MustCompile("^GET /app/installations$"), regexp.MustCompile(`^\d+/account`), "an account is described as a user and an enterprise at once"},
 	{regexp.MustCompile("pull"), regexp.MustCompile("head/repo$"), "the repository of a deleted fork is null"},
-	{regexp.MustCompile("/pulls/"), regexp.MustCompile("^(\\d+/)?(position|line)$"), "an outdated comment has no place"},
+	{regexp.MustCompile("/pulls/"), regexp.MustCompile(`^(\d+/)?(position|line)$`), "an outdated comment has no place"},
 }
 
 // conforms checks one value, the answer of an endpoint or an event, against a schema.
@@ -143,16 +143,14 @@ func conforms(what string, schema *openapi3.Schema, raw []byte) error {
 
 // known leaves the deviations out of an error.
 func known(what string, err error) error {
-	var list openapi3.MultiError
-	if errors.As(err, &list) {
+	if list, ok := errors.AsType[openapi3.MultiError](err); ok {
 		var rest []error
 		for _, one := range list {
 			rest = append(rest, known(what, one))
 		}
 		return errors.Join(rest...)
 	}
-	var one *openapi3.SchemaError
-	if errors.As(err, &one) {
+	if one, ok := errors.AsType[*openapi3.SchemaError](err); ok {
 		at := strings.Join(one.JSONPointer(), "/")
 		for _, d := range deviations {
 			if d.what.MatchString(what) && d.at.MatchString(at) {
@@ -255,7 +253,7 @@ func (c *conforming) RoundTrip(r *http.Request) (*http.Response, error) {
 // short cuts the schemas and values out of an error, which can be pages.
 func short(err error) string {
 	var list []string
-	for _, line := range strings.Split(err.Error(), "\n") {
+	for line := range strings.SplitSeq(err.Error(), "\n") {
 		if strings.HasPrefix(line, "Error at") || strings.Contains(line, "describes no") || strings.HasPrefix(line, "doesn't match") {
 			list = append(list, strings.TrimSpace(line))
 		}

@@ -26,7 +26,7 @@ func escapePath(p string) string {
 
 // accepts tells whether the Accept header names a GitHub media type such as "raw" or "sha".
 func (c *call) accepts(kind string) bool {
-	for _, part := range strings.Split(c.r.Header.Get("Accept"), ",") {
+	for part := range strings.SplitSeq(c.r.Header.Get("Accept"), ",") {
 		media, _, _ := strings.Cut(strings.TrimSpace(part), ";")
 		sub, found := strings.CutPrefix(media, "application/vnd.github.")
 		if sub = strings.TrimPrefix(strings.TrimSuffix(sub, "+json"), "v3."); found && sub == kind {

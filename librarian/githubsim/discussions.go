@@ -1,5 +1,7 @@
 package githubsim
 
+import "maps"
+
 import "fmt"
 
 // The functions of this file draw discussions as webhooks show them; the API has them in GraphQL alone.
@@ -45,16 +47,12 @@ func (s *Server) discussionCommentJSON(c *discussionComment) object {
 
 func (s *Server) emitDiscussion(d *discussion, by actor, action string, more object) {
 	payload := object{"discussion": s.discussionJSON(d)}
-	for k, v := range more {
-		payload[k] = v
-	}
+	maps.Copy(payload, more)
 	s.emit(d.repo, by, "discussion", action, payload)
 }
 
 func (s *Server) emitDiscussionComment(c *discussionComment, by actor, action string, more object) {
 	payload := object{"discussion": s.discussionJSON(c.discussion), "comment": s.discussionCommentJSON(c)}
-	for k, v := range more {
-		payload[k] = v
-	}
+	maps.Copy(payload, more)
 	s.emit(c.discussion.repo, by, "discussion_comment", action, payload)
 }

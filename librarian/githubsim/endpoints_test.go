@@ -69,10 +69,10 @@ func TestEveryEndpointAnswers(t *testing.T) {
 				path = strings.ReplaceAll(path, x.from, x.to)
 			}
 		}
-		switch {
-		case path == "/search/code":
+		switch path {
+		case "/search/code":
 			path += "?q=prepareQuery"
-		case path == "/search/repositories":
+		case "/search/repositories":
 			path += "?q=widget"
 		}
 		return path

@@ -1,5 +1,7 @@
 package githubsim
 
+import "slices"
+
 import "maps"
 
 // The functions of this file draw events and hand them to the delivery queue. They run with Server.mu held.
@@ -23,12 +25,7 @@ func (s *Server) emit(r *repo, by actor, event, action string, payload object) {
 }
 
 func subscribed(in *installation, event string) bool {
-	for _, e := range in.events {
-		if e == event {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(in.events, event)
 }
 
 // sender is never null: GitHub shows its ghost account for one that is gone.

@@ -3,6 +3,7 @@ package githubsim
 import (
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"regexp"
 	"strconv"
@@ -118,9 +119,7 @@ func (l *faultList) serve(w *recorder, r *http.Request, next http.HandlerFunc) {
 	case f.Cut:
 		panic(http.ErrAbortHandler)
 	case f.Status != 0:
-		for k, v := range f.Header {
-			w.Header()[k] = v
-		}
+		maps.Copy(w.Header(), f.Header)
 		body := f.Body
 		if body == "" {
 			body = fmt.Sprintf(`{"message":%q,"documentation_url":%q}`, http.StatusText(f.Status), docsURL)

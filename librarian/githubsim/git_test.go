@@ -33,7 +33,7 @@ func TestClone(t *testing.T) {
 	t.Parallel()
 	s := start(t, githubsim.Options{})
 	before := tree(t, s.repo)
-	token := s.token(&github.InstallationTokenOptions{Repositories: []string{"vault"}, Permissions: &github.InstallationPermissions{Contents: github.String("read")}})
+	token := s.token(&github.InstallationTokenOptions{Repositories: []string{"vault"}, Permissions: &github.InstallationPermissions{Contents: new("read")}})
 
 	dir, out, err := s.clone("acme/vault.git", token, "--filter=blob:none", "--no-checkout")
 	require.NoError(t, err, out)
@@ -55,7 +55,7 @@ func TestClone(t *testing.T) {
 		"unknown token, public":  {"acme/widget.git", "ghs_unknown", "Authentication failed"},
 		"no access":              {"acme/vault.git", s.token(&github.InstallationTokenOptions{Repositories: []string{"widget"}}), "not found"},
 		"missing":                {"acme/nothing.git", token, "not found"},
-		"no contents permission": {"acme/vault.git", s.token(&github.InstallationTokenOptions{Permissions: &github.InstallationPermissions{Issues: github.String("read")}}), "403"},
+		"no contents permission": {"acme/vault.git", s.token(&github.InstallationTokenOptions{Permissions: &github.InstallationPermissions{Issues: new("read")}}), "403"},
 	} {
 		_, out, err := s.clone(tc.repo, tc.token)
 		require.Error(t, err, name)

@@ -216,7 +216,7 @@ func (g *gitDir) tree(ctx context.Context, treeish, path string, deep bool) ([]e
 		return nil, err
 	}
 	var list []entry
-	for _, line := range strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00") {
+	for line := range strings.SplitSeq(strings.TrimSuffix(string(out), "\x00"), "\x00") {
 		meta, name, found := strings.Cut(line, "\t")
 		f := strings.Fields(meta)
 		if !found || len(f) != 4 {
@@ -238,7 +238,7 @@ func (g *gitDir) submoduleURL(ctx context.Context, commit, path string) string {
 		return "" // there is none
 	}
 	paths, urls := map[string]string{}, map[string]string{}
-	for _, entry := range strings.Split(string(out), "\x00") {
+	for entry := range strings.SplitSeq(string(out), "\x00") {
 		key, value, _ := strings.Cut(entry, "\n")
 		if name, found := strings.CutSuffix(key, ".path"); found {
 			paths[value] = name

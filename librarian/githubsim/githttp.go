@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"errors"
 	"io"
+	"maps"
 	"net/http"
 	"net/textproto"
 	"net/url"
@@ -145,9 +146,7 @@ func (s *Server) backend(w http.ResponseWriter, r *http.Request, g *gitDir, op s
 		}
 		header.Del("Status")
 	}
-	for k, v := range header {
-		w.Header()[k] = v
-	}
+	maps.Copy(w.Header(), header)
 	w.WriteHeader(status)
 	_, _ = io.Copy(flusher{w, http.NewResponseController(w)}, lines) // the client may be gone; that is its affair
 	if r.Context().Err() != nil {

@@ -2,9 +2,7 @@ package githubsim
 
 import (
 	"fmt"
-	"hash/crc32"
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -82,12 +80,6 @@ func (s *Server) issueJSON(i *issue) object {
 			"diff_url": s.issueURL(i) + ".diff", "patch_url": s.issueURL(i) + ".patch", "merged_at": nil}
 	}
 	return o
-}
-
-func (s *Server) labelJSON(r *repo, name string) object {
-	sum := crc32.ChecksumIEEE([]byte(strings.ToLower(name)))
-	return object{"id": int64(sum), "node_id": nodeID("LA", int64(sum)), "url": s.api("/repos/%s/labels/%s", r.fullName(), url.PathEscape(name)),
-		"name": name, "description": nil, "color": fmt.Sprintf("%06x", sum&0xffffff), "default": false}
 }
 
 func listIssues(c *call) (reply, error) {
@@ -226,53 +218,4 @@ func unlockIssue(c *call) (reply, error) {
 	}
 	c.setLocked(i, c.caller.actor(), false, "")
 	return reply{status: http.StatusNoContent}, nil
-}
-
-func (c *call) labelsReply(i *issue) (reply, error) {
-	out := []object{}
-	for _, l := range i.labels {
-		out = append(out, c.labelJSON(i.repo, l))
-	}
-	return ok(out)
-}
-
-func issueLabels(c *call) (reply, error) {
-	i, err := c.targetIssue(false, "")
-	if err != nil {
-		return reply{}, err
-	}
-	return c.labelsReply(i)
-}
-
-func addLabels(c *call) (reply, error) {
-	i, err := c.targetIssue(true, "triage")
-	if err != nil {
-		return reply{}, err
-	}
-	var in struct {
-		Labels []string `json:"labels"`
-	}
-	if strings.HasPrefix(strings.TrimSpace(string(c.body)), "[") { // go-github sends the bare list
-		err = c.input(&in.Labels)
-	} else {
-		err = c.input(&in)
-	}
-	if err != nil {
-		return reply{}, err
-	}
-	for _, l := range in.Labels {
-		c.addLabel(i, c.caller.actor(), l)
-	}
-	return c.labelsReply(i)
-}
-
-func removeLabel(c *call) (reply, error) {
-	i, err := c.targetIssue(true, "triage")
-	if err != nil {
-		return reply{}, err
-	}
-	if !c.dropLabel(i, c.caller.actor(), c.params["name"]) {
-		return reply{}, &apiError{status: http.StatusNotFound, message: "Label does not exist"}
-	}
-	return c.labelsReply(i)
 }

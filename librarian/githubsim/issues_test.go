@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func body(text string) *github.IssueComment { return &github.IssueComment{Body: github.String(text)} }
+func body(text string) *github.IssueComment { return &github.IssueComment{Body: new(text)} }
 
 func TestLifeOfAComment(t *testing.T) {
 	t.Parallel()
@@ -193,7 +193,7 @@ func TestIssuesByAPI(t *testing.T) {
 	t.Parallel()
 	s := start(t, githubsim.Options{})
 	ctx, eve, c := t.Context(), s.asUser("eve"), s.asInstallation()
-	made, _, err := eve.Issues.Create(ctx, "acme", "widget", &github.IssueRequest{Title: github.String("T"), Body: github.String("B")})
+	made, _, err := eve.Issues.Create(ctx, "acme", "widget", &github.IssueRequest{Title: new("T"), Body: new("B")})
 	require.NoError(t, err)
 	require.Equal(t, 1, made.GetNumber())
 	_, _, err = eve.Issues.Create(ctx, "acme", "widget", &github.IssueRequest{})
@@ -202,7 +202,7 @@ func TestIssuesByAPI(t *testing.T) {
 	require.NoError(t, err)
 	_, err = c.Issues.Lock(ctx, "acme", "widget", 1, nil)
 	require.NoError(t, err)
-	_, _, err = c.Issues.Edit(ctx, "acme", "widget", 1, &github.IssueRequest{State: github.String("closed"), Title: github.String("T2")})
+	_, _, err = c.Issues.Edit(ctx, "acme", "widget", 1, &github.IssueRequest{State: new("closed"), Title: new("T2")})
 	require.NoError(t, err)
 	got, _, err := c.Issues.Get(ctx, "acme", "widget", 1)
 	require.NoError(t, err)

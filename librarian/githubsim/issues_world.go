@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 	"unicode/utf8"
 )
@@ -260,44 +259,6 @@ func (s *Server) setLocked(i *issue, by actor, locked bool, reason string) {
 		action = "locked"
 	}
 	s.emitIssue(i, by, action, nil)
-}
-
-// LabelIssue puts a label on an issue as somebody.
-func (s *Server) LabelIssue(fullName string, number int, login, label string) error {
-	return s.onIssue("label issue", fullName, number, login, func(i *issue, by actor) error {
-		s.addLabel(i, by, label)
-		return nil
-	})
-}
-
-func (s *Server) addLabel(i *issue, by actor, label string) {
-	if slices.ContainsFunc(i.labels, func(l string) bool { return strings.EqualFold(l, label) }) {
-		return
-	}
-	i.labels, i.updated = append(i.labels, label), s.now()
-	s.emitIssue(i, by, "labeled", object{"label": s.labelJSON(i.repo, label)})
-}
-
-// UnlabelIssue takes a label off as somebody.
-func (s *Server) UnlabelIssue(fullName string, number int, login, label string) error {
-	return s.onIssue("unlabel issue", fullName, number, login, func(i *issue, by actor) error {
-		if !s.dropLabel(i, by, label) {
-			return fmt.Errorf("label %s: %w", label, ErrUnknown)
-		}
-		return nil
-	})
-}
-
-// dropLabel takes a label off, and says whether it was there.
-func (s *Server) dropLabel(i *issue, by actor, label string) bool {
-	n := slices.IndexFunc(i.labels, func(l string) bool { return strings.EqualFold(l, label) })
-	if n < 0 {
-		return false
-	}
-	label = i.labels[n]
-	i.labels, i.updated = slices.Delete(slices.Clone(i.labels), n, n+1), s.now()
-	s.emitIssue(i, by, "unlabeled", object{"label": s.labelJSON(i.repo, label)})
-	return true
 }
 
 // AssignIssue sends what GitHub sends when somebody is assigned; the assignment itself is not kept.

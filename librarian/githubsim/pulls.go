@@ -3,7 +3,9 @@ package githubsim
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
 )
 
@@ -92,7 +94,7 @@ func (s *Server) countPull(ctx context.Context, r *repo, p *pull) error {
 		return err
 	}
 	p.files, p.added, p.removed = 0, 0, 0
-	for _, line := range strings.Split(string(out), "\n") {
+	for line := range strings.SplitSeq(string(out), "\n") {
 		var a, d int
 		if _, err := fmt.Sscan(line, &a, &d); err != nil && line == "" {
 			continue // a binary file has no numbers and is a file all the same
@@ -147,7 +149,7 @@ func (s *Server) pullJSON(i *issue) object {
 	}
 	headRef := strings.TrimPrefix(p.headRef, "refs/heads/")
 	link := func(u string) object { return object{"href": u} }
-	for k, v := range (object{
+	maps.Copy(o, (object{
 		"url": u, "issue_url": issueURL, "diff_url": s.issueURL(i) + ".diff", "patch_url": s.issueURL(i) + ".patch", "id": p.id,
 		"node_id": nodeID("PR", p.id), "draft": p.draft, "merged_at": nil, "merge_commit_sha": nil, "requested_reviewers": []object{}, "requested_teams": []object{},
 		"commits_url": u + "/commits", "review_comments_url": u + "/comments", "review_comment_url": s.api("/repos/%s/pulls/comments{/number}", i.repo.fullName()),
@@ -160,9 +162,7 @@ func (s *Server) pullJSON(i *issue) object {
 		"_links": object{"self": link(u), "html": link(s.issueURL(i)), "issue": link(issueURL), "comments": link(issueURL + "/comments"),
 			"review_comments": link(u + "/comments"), "review_comment": link(s.api("/repos/%s/pulls/comments{/number}", i.repo.fullName())),
 			"commits": link(u + "/commits"), "statuses": link(statuses)},
-	}) {
-		o[k] = v
-	}
+	}))
 	return o
 }
 
@@ -207,8 +207,8 @@ func listPulls(c *call) (reply, error) {
 	}
 	state := c.query.Get("state")
 	var all []*issue
-	for n := len(r.issues) - 1; n >= 0; n-- {
-		if i := r.issues[n]; i.pull != nil && (state == "all" || i.open == (state != "closed")) {
+	for _, v := range slices.Backward(r.issues) {
+		if i := v; i.pull != nil && (state == "all" || i.open == (state != "closed")) {
 			all = append(all, i)
 		}
 	}

@@ -17,7 +17,7 @@ func (c *call) refs(r repo, prefix string) ([]ref, error) {
 		return nil, err
 	}
 	var list []ref
-	for _, line := range strings.Split(string(out), "\n") {
+	for line := range strings.SplitSeq(string(out), "\n") {
 		f := strings.Split(line, "\x00")
 		if len(f) != 4 || !strings.HasPrefix(f[0], prefix) {
 			continue

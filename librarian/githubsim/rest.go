@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -138,7 +139,7 @@ func (c *call) answer(h http.Header, rt route, known bool, path string, entry *R
 func findRoute(method, path string) (route, map[string]string, bool) {
 	got := strings.Split(strings.Trim(path, "/"), "/")
 	for _, rt := range routes() {
-		if rt.method != method && !(method == http.MethodHead && rt.method == http.MethodGet) {
+		if rt.method != method && (method != http.MethodHead || rt.method != http.MethodGet) {
 			continue
 		}
 		if params, ok := matchPath(strings.Split(strings.Trim(rt.path, "/"), "/"), got); ok {
@@ -187,8 +188,7 @@ func (c *call) input(into any) error {
 		return nil
 	}
 	if err := json.Unmarshal(c.body, into); err != nil {
-		var kind *json.UnmarshalTypeError
-		if errors.As(err, &kind) {
+		if kind, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 			return &apiError{status: http.StatusUnprocessableEntity, message: "Invalid request.\n\nFor '" + kind.Field + "', wrong type."}
 		}
 		return &apiError{status: http.StatusBadRequest, message: "Problems parsing JSON"}
@@ -205,17 +205,13 @@ func errorReply(err error) reply {
 	if e.errors != nil {
 		body["errors"] = e.errors
 	}
-	for k, v := range e.extra {
-		body[k] = v
-	}
+	maps.Copy(body, e.extra)
 	return reply{status: e.status, body: body, header: e.header}
 }
 
 func (c *call) write(w http.ResponseWriter, rt route, out reply) {
 	h, r := w.Header(), c.r
-	for k, v := range out.header {
-		h[k] = v
-	}
+	maps.Copy(h, out.header)
 	if out.status == 0 {
 		out.status = http.StatusOK
 	}
@@ -274,9 +270,7 @@ func pageOf[T any](c *call, all []T) ([]T, http.Header) {
 	var links []string
 	link := func(n int, rel string) {
 		q := url.Values{}
-		for k, v := range c.query {
-			q[k] = v
-		}
+		maps.Copy(q, c.query)
 		q.Set("page", strconv.Itoa(n))
 		links = append(links, fmt.Sprintf(`<%s%s?%s>; rel="%s"`, c.base, c.r.URL.EscapedPath(), q.Encode(), rel))
 	}

@@ -3,6 +3,7 @@ package githubsim
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -41,9 +42,7 @@ func (s *Server) emitReviewComment(c *reviewComment, by actor, action string, mo
 
 // emitPull sends an event that hangs on a pull request; unlike pull_request itself it shows the short form of that.
 func (s *Server) emitPull(i *issue, by actor, event, action string, payload, more object) {
-	for k, v := range more {
-		payload[k] = v
-	}
+	maps.Copy(payload, more)
 	payload["pull_request"] = s.shortPull(i)
 	s.emit(i.repo, by, event, action, payload)
 }

@@ -74,7 +74,7 @@ func TestReviewCommentsOverREST(t *testing.T) {
 	list, _, err := client.PullRequests.ListComments(ctx, "acme", "vault", 1, nil)
 	require.NoError(t, err)
 	require.Len(t, list, 3)
-	edited, _, err := client.PullRequests.EditComment(ctx, "acme", "vault", made.GetID(), &github.PullRequestComment{Body: github.String("better")})
+	edited, _, err := client.PullRequests.EditComment(ctx, "acme", "vault", made.GetID(), &github.PullRequestComment{Body: new("better")})
 	require.NoError(t, err)
 	require.Equal(t, "better", edited.GetBody())
 	_, _, err = client.Reactions.CreatePullRequestCommentReaction(ctx, "acme", "vault", first.ID, "eyes")
@@ -85,20 +85,20 @@ func TestReviewCommentsOverREST(t *testing.T) {
 	_, _, err = client.PullRequests.GetComment(ctx, "acme", "vault", made.GetID())
 	refused(t, err, 404, "")
 
-	_, _, err = client.PullRequests.CreateComment(ctx, "acme", "vault", 1, &github.PullRequestComment{Body: github.String("x"), CommitID: github.String(s.head),
-		Path: github.String("src/query.go"), Line: github.Int(2)})
+	_, _, err = client.PullRequests.CreateComment(ctx, "acme", "vault", 1, &github.PullRequestComment{Body: new("x"), CommitID: new(s.head),
+		Path: new("src/query.go"), Line: new(2)})
 	require.NoError(t, err)
-	_, _, err = client.PullRequests.CreateComment(ctx, "acme", "vault", 1, &github.PullRequestComment{Body: github.String("x"), CommitID: github.String(s.head),
-		Path: github.String("src/query.go"), Line: github.Int(77)})
+	_, _, err = client.PullRequests.CreateComment(ctx, "acme", "vault", 1, &github.PullRequestComment{Body: new("x"), CommitID: new(s.head),
+		Path: new("src/query.go"), Line: new(77)})
 	refused(t, err, 422, "Validation Failed")
 
 	// Only with the right permission, only who sees the repository, not when it is locked.
-	narrow := s.token(&github.InstallationTokenOptions{Permissions: &github.InstallationPermissions{Issues: github.String("write")}})
+	narrow := s.token(&github.InstallationTokenOptions{Permissions: &github.InstallationPermissions{Issues: new("write")}})
 	require.Equal(t, 403, s.call("GET", "/repos/acme/vault/pulls/1/comments", narrow, "").status)
 	require.Equal(t, 403, s.call("PATCH", "/repos/acme/vault/pulls/comments/"+itoa(first.ID), narrow, `{"body":"x"}`).status)
 	_, _, err = s.asUser("eve").PullRequests.ListComments(ctx, "acme", "vault", 1, nil)
 	refused(t, err, 404, "")
-	_, _, err = s.asUser("bob").PullRequests.EditComment(ctx, "acme", "vault", list[2].GetID(), &github.PullRequestComment{Body: github.String("mine")})
+	_, _, err = s.asUser("bob").PullRequests.EditComment(ctx, "acme", "vault", list[2].GetID(), &github.PullRequestComment{Body: new("mine")})
 	refused(t, err, 403, "")
 	require.NoError(t, s.LockIssue("acme/vault", 1, "ann", true))
 	_, _, err = client.PullRequests.CreateCommentInReplyTo(ctx, "acme", "vault", 1, "late", first.ID)

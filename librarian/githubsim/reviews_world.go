@@ -333,7 +333,7 @@ func (s *Server) findInDiff(i *issue, o *ReviewCommentOptions) (diffPlace, error
 func findLine(diff string, line int, side string) (diffPlace, error) {
 	var hunk []string
 	left, right, position := 0, 0, -1
-	for _, text := range strings.Split(strings.TrimSuffix(diff, "\n"), "\n") {
+	for text := range strings.SplitSeq(strings.TrimSuffix(diff, "\n"), "\n") {
 		if strings.HasPrefix(text, "@@ ") {
 			var l, r string
 			if _, err := fmt.Sscanf(text, "@@ -%s +%s @@", &l, &r); err != nil {

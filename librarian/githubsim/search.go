@@ -262,7 +262,7 @@ func (g *gitDir) grep(ctx context.Context, branch string, q searchQuery) ([]entr
 		return nil, err
 	}
 	found := map[string]bool{}
-	for _, name := range strings.Split(string(out), "\x00") {
+	for name := range strings.SplitSeq(string(out), "\x00") {
 		found[strings.TrimPrefix(name, sha+":")] = true
 	}
 	return slices.DeleteFunc(all, func(e entry) bool {
