@@ -120,7 +120,9 @@ func NewWebhook(o Options) (*Webhook, error) {
 			h.handled = append(h.handled, name)
 		}
 	}
-	h.dispatcher = githubapp.NewEventDispatcher(events, o.Secret, githubapp.WithErrorCallback(h.failed))
+	// The dispatcher gets no secret, and requests without a signature: it would check once more what ServeHTTP, the only way to
+	// it, has checked more strictly.
+	h.dispatcher = githubapp.NewEventDispatcher(events, "", githubapp.WithErrorCallback(h.failed))
 	return h, nil
 }
 
@@ -181,6 +183,7 @@ func (h *Webhook) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	r.Body = io.NopCloser(bytes.NewReader(body))
+	r.Header.Del("X-Hub-Signature-256")
 	r.Header.Del("X-Hub-Signature")
 	h.dispatcher.ServeHTTP(w, r)
 }
