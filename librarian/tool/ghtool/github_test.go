@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -276,3 +277,5 @@ func TestSearchGitHubCodeWaitsForAShortRateLimitOnce(t *testing.T) {
 	require.Equal(t, "search_github_code failed: GitHub answered 429, a rate limit; retry after 1 seconds. Try checkout_repo + grep, or search_code for public repositories.", got.Text)
 	require.Len(t, h.requests(), 2)
 }
+
+func itoa(n int) string { return strconv.Itoa(n) }

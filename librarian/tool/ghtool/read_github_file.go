@@ -180,7 +180,8 @@ func (f fileReading) read(ctx context.Context, window tool.Window) (tool.Result,
 		return f.folder(ctx)
 	case c.Type == "symlink":
 		return f.linked(ctx, c)
-	case c.Type == "submodule", strings.Contains(c.GitURL, "/git/trees/"): // a listing calls submodules files
+	case c.Type == "submodule", c.GitURL == "", strings.Contains(c.GitURL, "/git/trees/"):
+		// A listing calls submodules files; their URL is a tree's, or null for one that is not on GitHub.
 		return f.submodule(ctx, c)
 	case c.Size > maxBlob:
 		return tool.Errorf("%s is %s; files over %s are not read through the API. Use checkout_repo + grep.", tool.OneLine(f.path), tool.Size(c.Size), tool.Size(maxBlob)), nil
