@@ -35,6 +35,9 @@ type Options struct {
 	Run  string           // names the run where Pace shares between runs
 	Pace *Pace            // of code searches, one for all runs of an installation; nil: none
 	Now  func() time.Time // nil: time.Now
+	// Discussion reads a discussion of a repository that the run may read, which needs GraphQL; nil: read_thread cannot. Its error
+	// is librarian.ErrNotFound where there is none.
+	Discussion func(ctx context.Context, repo librarian.Repo, number int) (librarian.Thread, error)
 }
 
 // Tools makes the tools over GitHub, in the order a model is told of them.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/librarian-app/librarian/librarian"
 	"github.com/librarian-app/librarian/librarian/tool"
 	"github.com/librarian-app/librarian/librarian/tool/ghtool"
 )
@@ -220,7 +221,7 @@ func TestReadThreadKeepsTheNewestAndPages(t *testing.T) {
 
 	require.Equal(t, "Offset 251 is beyond the end of the thread (250 remarks total)", call(t, thread, `{"owner":"acme","repo":"one","number":1,"offset":251}`).Text)
 	require.Equal(t, "number must be greater than or equal to 1.", call(t, thread, `{"owner":"acme","repo":"one","number":0}`).Text)
-	require.Equal(t, "acme/one has no issue or pull request 9 that can be read (a discussion cannot be).", call(t, thread, `{"owner":"acme","repo":"one","number":9}`).Text)
+	require.Equal(t, "acme/one has no issue, pull request or discussion 9 that can be read.", call(t, thread, `{"owner":"acme","repo":"one","number":9}`).Text)
 }
 
 func TestPaceSharesFairly(t *testing.T) {
@@ -305,4 +306,39 @@ func TestPaceOrder(t *testing.T) {
 		synctest.Wait()
 		require.Equal(t, []string{"a", "a", "b", "a"}, order())
 	})
+}
+
+func TestReadThreadOfADiscussion(t *testing.T) {
+	t.Parallel()
+	h := newHub(t, map[string]answer{
+		"repos/acme/one/issues/4": {token: "acme/one", status: 404, body: `{"message":"Not Found"}`},
+		"repos/acme/one/issues/5": {token: "acme/one", status: 410, body: `{"message":"Gone"}`},
+	})
+	at := time.Date(2026, 2, 3, 4, 5, 6, 0, time.UTC)
+	tools := ghtool.Tools(ghtool.Options{API: h, Host: host, Discussion: func(_ context.Context, repo librarian.Repo, number int) (librarian.Thread, error) {
+		if number != 4 || repo.FullName() != "acme/one" {
+			return librarian.Thread{}, fmt.Errorf("hub: %w", librarian.ErrNotFound)
+		}
+		return librarian.Thread{Number: 4, Title: "Ideas", Body: "Any?", Author: librarian.Principal{Login: "ann"}, Role: "MEMBER", CreatedAt: at, Closed: true, Omitted: 2,
+			Comments: []librarian.Comment{{ID: 70, Author: librarian.Principal{Login: "bob"}, Role: "NONE", Body: "One.", CreatedAt: at},
+				{ID: 71, ReplyTo: 70, Author: librarian.Principal{Login: "ghost"}, Role: "NONE", Body: "No.", CreatedAt: at}}}, nil
+	}})
+	read := tools[len(tools)-1]
+	got := call(t, read, `{"owner":"acme","repo":"one","number":4}`)
+	require.Equal(t, `Discussion acme/one#4: Ideas (closed)
+
+Opened by @ann (MEMBER) on 2026-02-03T04:05:06Z:
+> Any?
+
+Remark 3 by @bob (NONE) on 2026-02-03T04:05:06Z:
+> One.
+
+Remark 4 by @ghost (NONE) on 2026-02-03T04:05:06Z, answering remark 3:
+> No.
+
+[2 older remarks left out. Use offset=1 to read from the first.]`, got.Text)
+	require.Equal(t, "4 remarks", got.Summary)
+	got = call(t, read, `{"owner":"acme","repo":"one","number":5}`)
+	require.Equal(t, "acme/one has no issue, pull request or discussion 5 that can be read.", got.Text)
+	require.True(t, got.IsError)
 }
