@@ -76,25 +76,29 @@ func (s *Store) acquire(ctx context.Context, req Request) (*Checkout, error) {
 			return s.checkout(t, req, ans, Cached), nil
 		}
 	}
-	// Twice at most: a store that turns out to be broken is made anew.
+	// A store that turns out to be broken is made anew. More than once only if
+	// others had thrown it away in the middle of our work.
 	for try := 0; ; try++ {
-		c, err := s.acquireLocked(ctx, k, req, asked)
-		if err == nil || try > 0 || !isBroken(err) {
+		c, saw, err := s.acquireLocked(ctx, k, req, asked)
+		if err == nil || try == 3 || !isBroken(err) {
 			return c, err
 		}
-		s.opt.Log.WarnContext(ctx, "checkout: store is broken, making it anew", "store", k.repo, "err", err)
-		if err := s.discardStore(ctx, k); err != nil {
+		s.opt.Log.WarnContext(ctx, "checkout: store is broken", "store", k.repo, "err", err)
+		if mine, err := s.discardStore(ctx, k, saw); err != nil {
 			return nil, err
+		} else if mine {
+			try = max(try, 2)
 		}
 	}
 }
 
 // acquireLocked resolves, fetches and materialises. One at a time asks what a
 // ref is, one at a time fetches into a store; whoever waited finds it there.
-func (s *Store) acquireLocked(ctx context.Context, k storeKey, req Request, asked time.Time) (*Checkout, error) {
+// saw is the store that was worked on, for discardStore.
+func (s *Store) acquireLocked(ctx context.Context, k storeKey, req Request, asked time.Time) (_ *Checkout, saw os.FileInfo, _ error) {
 	ans, err := s.resolve(ctx, k, req, asked)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	moved := ""
 	if req.WantSHA != "" && ans.sha != req.WantSHA {
@@ -104,27 +108,27 @@ func (s *Store) acquireLocked(ctx context.Context, k storeKey, req Request, aske
 		s.stats.hits.Add(1)
 		c := s.checkout(t, req, ans, Cached)
 		c.moved = moved
-		return c, nil
+		return c, nil, nil
 	}
-	p, err := s.fetchPlan(ctx, k, req, ans.sha)
+	p, saw, err := s.fetchPlan(ctx, k, req, ans.sha)
 	if errors.Is(err, errNotThere) || errors.Is(err, errMissing) {
 		re := &RefError{Repo: req.Repo.Name, Ref: req.Ref, Reason: "is not a commit that the host gives out"}
 		if moved != "" {
 			re.Reason = fmt.Sprintf("has moved from %.12s to %.12s, and the host no longer gives out the former", ans.sha, moved)
 		}
-		return nil, re
+		return nil, nil, re
 	}
 	if err != nil {
-		return nil, err
+		return nil, saw, err
 	}
 	ans.sha = p.sha
 	t, err := s.materialise(ctx, k, req.Repo, p)
 	if err != nil {
-		return nil, err
+		return nil, saw, err
 	}
 	c := s.checkout(t, req, ans, p.how)
 	c.moved = moved
-	return c, nil
+	return c, nil, nil
 }
 
 // resolve gives what a ref is: from the last answer if that is good enough,
@@ -204,13 +208,18 @@ func isBroken(err error) bool {
 	return errors.As(err, &ge) && !errors.As(err, &ue) && !errors.Is(err, errNotThere) || errors.Is(err, errDamaged)
 }
 
-// discardStore throws a store's objects away. Trees that were published stay:
-// they were whole when they came.
-func (s *Store) discardStore(ctx context.Context, k storeKey) error {
+// discardStore throws a store's objects away, if it is still the one that was
+// seen to be broken. Trees that were published stay: they were whole when they
+// came.
+func (s *Store) discardStore(ctx context.Context, k storeKey, saw os.FileInfo) (bool, error) {
 	lock, err := s.locks.exclusive(ctx, k.lock("fetch"))
 	if err != nil {
-		return err
+		return false, err
 	}
 	defer lock.unlock()
-	return s.discard(s.gitDir(k))
+	now, err := os.Stat(s.gitDir(k))
+	if err != nil || saw == nil || !os.SameFile(saw, now) {
+		return false, nil //nolint:nilerr // there is none: somebody else was here
+	}
+	return true, s.discard(s.gitDir(k))
 }

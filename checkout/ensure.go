@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 )
 
 // plan is what there is to write for a commit; all of it is in the store.
@@ -68,7 +69,7 @@ func (s *Store) ensure(ctx context.Context, k storeKey, req Request, sha string,
 		if len(missing) > 0 {
 			return nil, &UpstreamError{Repo: req.Repo.Name, Reason: fmt.Sprintf("the host left out %d files of the commit", len(missing))}
 		}
-		s.handOver(k, plans)
+		s.handOver(ctx, k, req, plans)
 	}
 	return p, s.checkSizes(req.Repo, p)
 }
@@ -123,7 +124,7 @@ func (s *Store) listOthers(ctx context.Context, dir string, req Request, others 
 	for _, sha := range others {
 		p := &plan{how: Fetched}
 		lacks, err := s.list(ctx, dir, req, sha, p)
-		if err != nil || s.checkSizes(req.Repo, p) != nil {
+		if err != nil {
 			continue
 		}
 		for _, id := range lacks {
@@ -141,11 +142,11 @@ func (s *Store) listOthers(ctx context.Context, dir string, req Request, others 
 // into one store, and the plans that were made for them meanwhile.
 type wants struct {
 	waiting map[string]int
-	plans   map[string]*plan
+	plans   map[string]*plan // read by several, changed by none
 }
 
 // fetchPlan waits for its turn and sees to it that a commit is in the store.
-func (s *Store) fetchPlan(ctx context.Context, k storeKey, req Request, sha string) (*plan, error) {
+func (s *Store) fetchPlan(ctx context.Context, k storeKey, req Request, sha string) (p *plan, saw os.FileInfo, err error) {
 	s.mu.Lock()
 	w := s.wants[k]
 	if w == nil {
@@ -167,18 +168,17 @@ func (s *Store) fetchPlan(ctx context.Context, k storeKey, req Request, sha stri
 	}()
 	lock, err := s.locks.exclusive(ctx, k.lock("fetch"))
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer lock.unlock()
 	s.mu.Lock()
-	p := w.plans[sha]
+	p = w.plans[sha]
 	s.mu.Unlock()
-	if p != nil {
-		if missing, err := s.measure(ctx, s.gitDir(k), p); err == nil && len(missing) == 0 {
-			return p, nil
-		}
+	if p == nil {
+		p, err = s.ensure(ctx, k, req, sha, lock)
 	}
-	return s.ensure(ctx, k, req, sha, lock)
+	saw, _ = os.Stat(s.gitDir(k))
+	return p, saw, err
 }
 
 // alsoWanted gives the other commits that somebody is waiting for.
@@ -197,8 +197,15 @@ func (s *Store) alsoWanted(k storeKey, sha string) []string {
 	return out
 }
 
-// handOver leaves plans for those who wait.
-func (s *Store) handOver(k storeKey, plans map[string]*plan) {
+// handOver leaves those plans that are complete for those who wait. Nobody
+// changes them afterwards.
+func (s *Store) handOver(ctx context.Context, k storeKey, req Request, plans map[string]*plan) {
+	for sha, p := range plans {
+		missing, err := s.measure(ctx, s.gitDir(k), p)
+		if err != nil || len(missing) > 0 || s.checkSizes(req.Repo, p) != nil {
+			delete(plans, sha)
+		}
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if w := s.wants[k]; w != nil {
@@ -228,6 +235,18 @@ func (s *Store) clone(ctx context.Context, k storeKey, req Request, sha string, 
 	}
 	if _, err := s.peel(ctx, dir, sha); err != nil {
 		return err
+	}
+	// Git marks only packs of filtered fetches as a promisor's. A repack would
+	// drop from the others what the former lead to as well: it could be fetched
+	// again, after all.
+	packs, err := filepath.Glob(filepath.Join(dir, "objects/pack/*.pack"))
+	if err != nil {
+		return err
+	}
+	for _, p := range packs {
+		if err := os.WriteFile(strings.TrimSuffix(p, ".pack")+".promisor", nil, 0o600); err != nil {
+			return err
+		}
 	}
 	return os.Rename(dir, s.gitDir(k))
 }
