@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -43,6 +44,7 @@ func each(t *testing.T, f func(t *testing.T, p provider)) {
 
 func (p provider) options(w *modeltest.Wire) model.Options {
 	return model.Options{Provider: p.name, Model: p.model, Key: modeltest.Key, BaseURL: w.URL + p.path,
+		Log:   slog.New(slog.DiscardHandler),
 		Retry: model.Retry{First: time.Millisecond, Longest: 5 * time.Millisecond, Total: 10 * time.Second}}
 }
 

@@ -5,12 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
 	"strings"
 
 	"github.com/openai/openai-go/v3"
 	"github.com/openai/openai-go/v3/option"
-	"github.com/openai/openai-go/v3/packages/respjson"
 )
 
 // Compatible is a model behind an endpoint that speaks OpenAI's Chat Completions API
@@ -83,6 +81,7 @@ func (v chatVariant) after(err error) (chatVariant, bool) {
 }
 
 func (c *Compatible) once(ctx context.Context, call Call, v chatVariant, w *watch) (Reply, error) {
+	w.refusal = openaiRefusal
 	params := c.params(call, v)
 	if c.o.NoStream {
 		whole, err := c.chat.New(ctx, params, option.WithMiddleware(w.middleware))
@@ -138,139 +137,6 @@ func (c *Compatible) whole(r *openai.ChatCompletion) (Reply, error) {
 		t.call(true, int64(i), tc.ID, tc.Function.Name, tc.Function.Arguments, tc.RawJSON())
 	}
 	return t.reply()
-}
-
-// chatTurn gathers a turn from its pieces.
-type chatTurn struct {
-	text, refusal, thoughts strings.Builder
-	field                   string // under which the thoughts came
-	details                 []json.RawMessage
-	calls                   []*chatCall
-	finish                  string
-	usage                   openai.CompletionUsage
-}
-
-type chatCall struct {
-	index    int64
-	id, name string
-	args     strings.Builder
-	extra    json.RawMessage
-}
-
-func (t *chatTurn) say(text string, on func(string)) {
-	if text == "" {
-		return
-	}
-	t.text.WriteString(text)
-	if on != nil {
-		on(text)
-	}
-}
-
-// think reads the thoughts, for which each server has a field of its own.
-func (t *chatTurn) think(extra map[string]respjson.Field) {
-	for _, field := range []string{"reasoning_content", "reasoning"} {
-		f, ok := extra[field]
-		if !ok {
-			continue
-		}
-		var s string
-		if json.Unmarshal([]byte(f.Raw()), &s) == nil && s != "" {
-			t.field = field
-			t.thoughts.WriteString(s)
-			break
-		}
-	}
-	if f, ok := extra["reasoning_details"]; ok {
-		var list []json.RawMessage
-		if json.Unmarshal([]byte(f.Raw()), &list) == nil {
-			t.details = append(t.details, list...)
-		}
-	}
-}
-
-// call takes a piece of a tool call. Pieces belong together by their index; some servers number every call 0 or not at
-// all, but then each begins with its own id.
-func (t *chatTurn) call(numbered bool, index int64, id, name, args, raw string) {
-	var c *chatCall
-	for _, have := range t.calls {
-		if have.index == index && numbered {
-			c = have
-		}
-	}
-	if !numbered && len(t.calls) > 0 && (id == "" || id == t.calls[len(t.calls)-1].id) {
-		c = t.calls[len(t.calls)-1]
-	}
-	if c == nil || id != "" && c.id != "" && id != c.id {
-		if c != nil {
-			c.index = -1 // finished: what follows under this index is the new one's
-		}
-		c = &chatCall{index: index}
-		t.calls = append(t.calls, c)
-	}
-	if c.id == "" {
-		c.id = id
-	}
-	if c.name == "" {
-		c.name = name
-	}
-	c.args.WriteString(args)
-	var more struct {
-		Extra json.RawMessage `json:"extra_content"` // Gemini's signature of a thought; it wants it back
-	}
-	if json.Unmarshal([]byte(raw), &more) == nil && len(more.Extra) > 0 {
-		c.extra = more.Extra
-	}
-}
-
-// thoughtExtra is how thoughts go back to the server that had them.
-type thoughtExtra struct {
-	Field   string            `json:"field,omitempty"`
-	Details []json.RawMessage `json:"details,omitempty"`
-}
-
-func (t *chatTurn) reply() (Reply, error) {
-	if t.finish == "" {
-		return Reply{}, &failure{e: &Error{Kind: ErrNetwork, Message: "the stream broke off", Err: errCut}, retry: true}
-	}
-	r := Reply{Usage: Usage{CacheRead: t.usage.PromptTokensDetails.CachedTokens, Output: t.usage.CompletionTokens}}
-	r.Usage.Input = max(t.usage.PromptTokens-r.Usage.CacheRead, 0)
-	if t.thoughts.Len() > 0 || len(t.details) > 0 {
-		extra, err := json.Marshal(thoughtExtra{Field: t.field, Details: t.details})
-		if err != nil {
-			return Reply{}, err
-		}
-		r.Message.Parts = append(r.Message.Parts, Part{Kind: Thinking, Text: t.thoughts.String(), Extra: extra})
-	}
-	if t.text.Len() > 0 {
-		r.Message.Parts = append(r.Message.Parts, Part{Kind: Text, Text: t.text.String()})
-	}
-	seen := map[string]bool{}
-	for i, c := range t.calls {
-		if c.id == "" || seen[c.id] { // an id of its own is what the results are matched by
-			c.id = fmt.Sprintf("call_%d_%s", i+1, c.name)
-		}
-		seen[c.id] = true
-		p := Part{Kind: ToolCall, CallID: c.id, Tool: c.name, Extra: c.extra}
-		p.Args, p.BadArgs = splitArgs(c.args.String())
-		r.Message.Parts = append(r.Message.Parts, p)
-	}
-	switch {
-	case t.finish == "length":
-		r.Stop = StopMaxOutput
-	case t.finish == "content_filter" || t.refusal.Len() > 0:
-		r.Stop = StopRefusal
-		if t.refusal.Len() > 0 {
-			r.Message.Parts = append(r.Message.Parts, Part{Kind: Text, Text: t.refusal.String()})
-		}
-	case t.finish == "error":
-		return Reply{}, &failure{e: &Error{Kind: ErrOverloaded, Message: "the provider broke off with an error"}, retry: true}
-	case len(t.calls) > 0: // some servers say "stop"
-		r.Stop = StopTools
-	default:
-		r.Stop = StopEnd
-	}
-	return r, nil
 }
 
 // params writes a request.
@@ -380,68 +246,4 @@ func (c *Compatible) chatAssistant(m Message, withThoughts bool) openai.ChatComp
 		a.Content.OfString = openai.String(noWords)
 	}
 	return openai.ChatCompletionMessageParamUnion{OfAssistant: &a}
-}
-
-// tooLong are the words in which servers say that a conversation is too long, OpenAI's code first.
-var tooLong = []string{"context_length_exceeded", "maximum context length", "context length", "context window", "context size",
-	"exceed_context_size", "prompt is too long", "input is too long", "too many tokens", "exceeds the maximum number of tokens"}
-
-// openaiFailure reads an error of a provider's that speaks OpenAI's language; nil: it is none.
-func openaiFailure(err error) *failure {
-	var e *openai.Error
-	if errors.As(err, &e) {
-		var header http.Header
-		if e.Response != nil {
-			header = e.Response.Header
-		}
-		message := e.Message
-		if message == "" {
-			message = looseMessage(e.RawJSON(), e.StatusCode)
-		}
-		return refineOpenAI(statusFailure(e.StatusCode, message, header), e.Code, e.Type)
-	}
-	if data, ok := streamError(err); ok {
-		return streamFailure(data)
-	}
-	return nil
-}
-
-// looseMessage finds a message in the shapes of servers that are not quite OpenAI's.
-func looseMessage(raw string, status int) string {
-	var loose struct {
-		Error   json.RawMessage `json:"error"`
-		Message string          `json:"message"`
-		Detail  json.RawMessage `json:"detail"`
-	}
-	if json.Unmarshal([]byte(raw), &loose) == nil {
-		var s string
-		for _, m := range []json.RawMessage{loose.Error, loose.Detail} {
-			if json.Unmarshal(m, &s) == nil && s != "" {
-				return s
-			}
-		}
-		if loose.Message != "" {
-			return loose.Message
-		}
-	}
-	if !blank(raw) && !strings.HasPrefix(strings.TrimSpace(raw), "<") {
-		return raw
-	}
-	return http.StatusText(status)
-}
-
-// refineOpenAI tells apart what the status does not.
-func refineOpenAI(f *failure, code, kind string) *failure {
-	m := strings.ToLower(code + " " + kind + " " + f.e.Message)
-	switch {
-	case strings.Contains(m, "insufficient_quota") || strings.Contains(m, "invalid_api_key") || strings.Contains(m, "billing_hard_limit"):
-		f.e.Kind, f.retry = ErrAuth, false // waiting does not help
-	case f.e.Kind == ErrInvalid || f.e.Kind == ErrOverloaded && (f.e.Status == 0 || f.e.Status == http.StatusInternalServerError):
-		for _, words := range tooLong {
-			if strings.Contains(m, words) {
-				f.e.Kind, f.retry = ErrTooLong, false
-			}
-		}
-	}
-	return f
 }

@@ -12,7 +12,6 @@ import (
 	"github.com/openai/openai-go/v3"
 	"github.com/openai/openai-go/v3/option"
 	"github.com/openai/openai-go/v3/packages/param"
-	"github.com/openai/openai-go/v3/packages/ssestream"
 	"github.com/openai/openai-go/v3/responses"
 )
 
@@ -73,6 +72,7 @@ func (v openaiVariant) after(err error) (openaiVariant, bool) {
 }
 
 func (a *OpenAI) once(ctx context.Context, call Call, v openaiVariant, w *watch) (Reply, error) {
+	w.refusal = openaiRefusal
 	params := a.params(call, v)
 	if a.o.NoStream {
 		r, err := a.responses.New(ctx, params, option.WithMiddleware(w.middleware))
@@ -282,47 +282,4 @@ func gpt(id string) []Level {
 		return []Level{Off, Low, Medium, High}
 	}
 	return []Level{Off, Low, Medium, High, XHigh}
-}
-
-// streamError finds the event by which a stream of the SDK's reported an error.
-func streamError(err error) (json.RawMessage, bool) {
-	var e *ssestream.StreamError
-	if errors.As(err, &e) {
-		return e.Event.Data, true
-	}
-	return nil, false
-}
-
-// streamFailure reads an error that came inside a stream, where the status was 200.
-func streamFailure(data []byte) *failure {
-	type body struct {
-		Message string          `json:"message"`
-		Type    string          `json:"type"`
-		Code    json.RawMessage `json:"code"` // a word, or a number where it is a status
-	}
-	var ev struct {
-		body
-		Error *body `json:"error"`
-	}
-	_ = json.Unmarshal(data, &ev) // what does not parse has no fields
-	b := ev.body
-	if ev.Error != nil {
-		b = *ev.Error
-	}
-	if b.Message == "" {
-		b.Message = "the provider reported an error in its stream"
-	}
-	var status int
-	code := strings.Trim(string(b.Code), `"`)
-	if json.Unmarshal(b.Code, &status) == nil && status >= 400 && status < 600 {
-		return refineOpenAI(statusFailure(status, b.Message, http.Header{}), code, b.Type)
-	}
-	f := &failure{e: &Error{Kind: ErrOverloaded, Message: b.Message}, retry: true}
-	switch {
-	case strings.Contains(code+b.Type, "rate_limit"):
-		f.e.Kind = ErrRateLimited
-	case strings.Contains(code+b.Type, "invalid"):
-		f.e.Kind, f.retry = ErrInvalid, false
-	}
-	return refineOpenAI(f, code, b.Type)
 }

@@ -125,7 +125,12 @@ func (p provider) generate(ctx context.Context, once func(ctx context.Context, t
 type watch struct {
 	timer *time.Timer
 	stall time.Duration
+	// refusal reads an error's body where the SDK cannot read every server's; may be nil.
+	refusal func(status int, header http.Header, body []byte) *failure
 }
+
+// maxRefusal bounds what is read of an error's body, in bytes.
+const maxRefusal = 1 << 20
 
 // middleware watches a response's body. Both SDKs take it.
 func (w *watch) middleware(req *http.Request, next func(*http.Request) (*http.Response, error)) (*http.Response, error) {
@@ -136,6 +141,14 @@ func (w *watch) middleware(req *http.Request, next func(*http.Request) (*http.Re
 	if resp.StatusCode >= 300 && resp.StatusCode < 400 {
 		_ = resp.Body.Close()
 		return nil, &failure{e: &Error{Kind: ErrInvalid, Status: resp.StatusCode, Message: "the provider sends us elsewhere, which is not followed; check the base URL"}}
+	}
+	if resp.StatusCode >= 400 && w.refusal != nil {
+		body, err := io.ReadAll(io.LimitReader(resp.Body, maxRefusal))
+		_ = resp.Body.Close()
+		if err != nil && len(body) == 0 {
+			return nil, err
+		}
+		return nil, w.refusal(resp.StatusCode, resp.Header, body)
 	}
 	if resp.Body != nil {
 		resp.Body = &watchedBody{ReadCloser: resp.Body, w: w, left: maxReply}
