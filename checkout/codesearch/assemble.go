@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"strings"
+	"sync"
 )
 
 var errCorrupt = errors.New("corrupt index")
@@ -82,6 +83,7 @@ func (ix *Index) assemble() error {
 		})
 	}
 	ix.postStart = ix.postStart[:terms+1]
+	ix.scratch = &sync.Pool{}
 	ix.link()
 	ix.linkMentions(named)
 	return nil
@@ -154,6 +156,7 @@ func (ix *Index) linkMentions(named []mention) {
 	for _, m := range named {
 		if d := defined[m.hash]; len(d) > 0 && len(d) <= maxDefinitions {
 			ix.speaks[m.chunk] = append(ix.speaks[m.chunk], d...)
+			ix.chunks[m.chunk].speaks = true
 		}
 	}
 }

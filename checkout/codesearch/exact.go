@@ -77,9 +77,8 @@ func (r *ranking) boostSymbol(ident string) {
 }
 
 func (r *ranking) boost(c uint32, x float64, why string) {
-	if r.score[c] == 0 && r.exact[c] == 0 {
-		r.touched = append(r.touched, c)
-		r.score[c] = 1e-6
+	if r.exact[c] == 0 {
+		r.boosted = append(r.boosted, c)
 	}
 	r.exact[c] += float32(x)
 	r.reasons[c] = append(r.reasons[c], why)

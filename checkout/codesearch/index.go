@@ -36,7 +36,8 @@ type Index struct {
 	speaks    map[uint32][]uint32 // tests and prose → the chunks that define what they name
 
 	avgBody, avgDoc float64
-	source          Source // to look at the text of what was found; may be nil
+	scratch         *sync.Pool // []float32 for rankings, all zero
+	source          Source     // to look at the text of what was found; may be nil
 }
 
 type fileEntry struct {
@@ -56,6 +57,7 @@ type chunk struct {
 	class          class
 	test           bool
 	constructor    bool
+	speaks         bool    // it has an entry in Index.speaks
 	nameIDF        float32 // the idf of the words of its name, summed
 	name, parent   string
 }

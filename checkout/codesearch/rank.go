@@ -23,23 +23,34 @@ type ranking struct {
 	path                []float32        // per file: question words in its path
 	exact               []float32        // per chunk: boosts, as multiples of the best score
 	bestChunk, bestFile []float32        // scratch of addTerm, zero between terms
+	buffer              []float32        // all of the arrays above
 	reasons             map[uint32][]string
 	missing             []string // question words that stand nowhere in the tree
 	lacking             float64  // and what they weigh
-	touched             []uint32 // chunks with a score, each once
+	touched             []uint32 // chunks with a score that are in the race, each once
+	boosted             []uint32 // chunks with an exact boost, each once
 	ideal               float64  // what a chunk would score that has every question word in every field
 	order               []hit    // the outcome, best first
 }
 
 func newRanking(ctx context.Context, ix *Index, w *Weights, a asked, prefix string) *ranking {
 	n, m := len(ix.chunks), len(ix.files)
-	buf := make([]float32, 4*n+3*m)
-	return &ranking{kind: kindWeights(w, &a), bestChunk: buf[3*n+2*m : 4*n+2*m], bestFile: buf[4*n+2*m:],
+	size := 4*n + 3*m
+	buf, _ := ix.scratch.Get().([]float32)
+	if len(buf) < size {
+		buf = make([]float32, size)
+	}
+	buf = buf[:size]
+	return &ranking{buffer: buf, kind: kindWeights(w, &a), bestChunk: buf[3*n+2*m : 4*n+2*m], bestFile: buf[4*n+2*m:],
 		ctx: ctx, ix: ix, w: w, asked: a, prefix: prefix, reasons: map[uint32][]string{},
 		score: buf[:n], cover: buf[n : 2*n], exact: buf[2*n : 3*n], file: buf[3*n : 3*n+m], path: buf[3*n+m : 3*n+2*m]}
 }
 
-func (r *ranking) release() {}
+// release gives the arrays back.
+func (r *ranking) release() {
+	clear(r.buffer)
+	r.ix.scratch.Put(r.buffer) //nolint:staticcheck // a slice header more is nothing beside the arrays
+}
 
 // rank runs the whole stack.
 func (r *ranking) rank() {
@@ -51,24 +62,22 @@ func (r *ranking) rank() {
 	}
 	r.addPaths()
 	r.lend()
-	r.order = r.sorted(0)
+	r.order = r.sorted()
 	if r.w.Feedback > 0 && !r.asked.alone {
 		for _, t := range r.feedback() {
 			r.addTerm(t)
 		}
-		r.order = r.sorted(0)
+		r.order = r.sorted()
 	}
 	r.boostExact()
-	r.order = r.sorted(1)
+	r.order = r.sorted()
 }
 
 // addTerm adds a term's BM25F to the chunks and files that hold it or one of its alternatives.
 func (r *ranking) addTerm(t weighted) {
 	if len(t.alt) == 0 {
 		r.walk(t, math.Inf(1), func(c uint32, s float32) {
-			if r.score[c] == 0 {
-				r.touched = append(r.touched, c)
-			}
+			r.touch(c)
 			r.score[c] += s
 		}, func(f uint32, s float32) { r.file[f] += s })
 		return
@@ -95,15 +104,20 @@ func (r *ranking) addTerm(t weighted) {
 		r.walk(a, most, c, f)
 	}
 	for _, i := range chunks {
-		if r.score[i] == 0 {
-			r.touched = append(r.touched, i)
-		}
+		r.touch(i)
 		r.score[i] += r.bestChunk[i]
 		r.bestChunk[i] = 0
 	}
 	for _, i := range files {
 		r.file[i] += r.bestFile[i]
 		r.bestFile[i] = 0
+	}
+}
+
+// touch enters a chunk into the race when it gets its first score; after the first round nothing new enters.
+func (r *ranking) touch(c uint32) {
+	if r.score[c] == 0 && r.order == nil {
+		r.touched = append(r.touched, c)
 	}
 }
 
@@ -156,7 +170,7 @@ func (r *ranking) lend() {
 	}
 	var lenders []hit
 	for _, c := range r.touched {
-		if len(r.ix.speaks[c]) > 0 {
+		if r.ix.chunks[c].speaks {
 			lenders = append(lenders, hit{c, float64(r.score[c])})
 		}
 	}
@@ -169,9 +183,7 @@ func (r *ranking) lend() {
 		}
 	}
 	for c, s := range lent {
-		if r.score[c] == 0 {
-			r.touched = append(r.touched, c)
-		}
+		r.touch(c)
 		r.score[c] += s
 	}
 }
@@ -181,33 +193,43 @@ func (r *ranking) addPaths() {
 	if r.w.PathStem == 0 && r.w.PathDir == 0 {
 		return
 	}
-	type match struct{ stem, dir float32 }
-	found := map[uint32]match{}
+	var files []uint32
+	best := make([]match, len(r.ix.files)) // of one word and its alternatives
+	sum := make([]match, len(r.ix.files))
+	var found []uint32
 	for _, t := range r.asked.terms {
-		best := map[uint32]match{}
-		for _, a := range append([]weighted{t}, t.alt...) {
-			weight := a.weight
-			if a.id != t.id {
-				weight *= t.weight
+		files = files[:0]
+		for i := -1; i < len(t.alt); i++ {
+			a, weight := t, t.weight
+			if i >= 0 {
+				a = t.alt[i]
+				weight *= a.weight
 			}
 			ps := r.ix.pathTerms[a.id]
 			v := float32(weight * r.ix.pathIDF(len(ps)))
 			for _, p := range ps {
-				m := best[p.file]
+				m := &best[p.file]
+				if m.stem == 0 && m.dir == 0 {
+					files = append(files, p.file)
+				}
 				if p.stem {
 					m.stem = max(m.stem, v)
 				} else {
 					m.dir = max(m.dir, v)
 				}
-				best[p.file] = m
 			}
 		}
-		for f, m := range best {
-			sum := found[f]
-			found[f] = match{sum.stem + m.stem, sum.dir + m.dir}
+		for _, f := range files {
+			if s := &sum[f]; s.stem == 0 && s.dir == 0 {
+				found = append(found, f)
+			}
+			sum[f].stem += best[f].stem
+			sum[f].dir += best[f].dir
+			best[f] = match{}
 		}
 	}
-	for f, m := range found {
+	for _, f := range found {
+		m := sum[f]
 		cover := float32(1)
 		if all := r.ix.files[f].stemIDF; all > 0 {
 			cover = min(1, m.stem/all)
@@ -215,6 +237,9 @@ func (r *ranking) addPaths() {
 		r.path[f] = float32(r.w.PathStem)*m.stem*(1-float32(r.w.PathCover)*(1-cover)) + float32(r.w.PathDir)*m.dir
 	}
 }
+
+// match is what a file's path has of the question: in its own name, and in its folders'.
+type match struct{ stem, dir float32 }
 
 // total puts a chunk's parts together, without the exact boosts.
 func (r *ranking) total(c uint32) float64 {
@@ -262,10 +287,10 @@ func kindWeights(w *Weights, a *asked) (t [classes]float64) {
 	return t
 }
 
-// sorted gives the chunks with a score, best first.
-func (r *ranking) sorted(withExact float64) []hit {
-	best := 0.0
+// sorted gives the best chunks in order, and keeps only the contenders for the next round.
+func (r *ranking) sorted() []hit {
 	hits := make([]hit, 0, len(r.touched))
+	best := 0.0
 	for _, c := range r.touched {
 		if r.prefix != "" && !below(r.ix.files[r.ix.chunks[c].file].path, r.prefix) {
 			continue
@@ -274,15 +299,37 @@ func (r *ranking) sorted(withExact float64) []hit {
 		best = max(best, s)
 		hits = append(hits, hit{c, s})
 	}
-	if withExact > 0 {
-		for i := range hits {
-			if x := r.exact[hits[i].chunk]; x > 0 {
-				hits[i].score += best * float64(x)
+	if len(r.boosted) > 0 {
+		have := make(map[uint32]int, len(r.boosted))
+		for i, h := range hits {
+			if r.exact[h.chunk] > 0 {
+				have[h.chunk] = i
 			}
 		}
+		for _, c := range r.boosted {
+			i, ok := have[c]
+			if !ok {
+				if r.prefix != "" && !below(r.ix.files[r.ix.chunks[c].file].path, r.prefix) {
+					continue
+				}
+				i = len(hits)
+				hits = append(hits, hit{c, r.total(c)})
+			}
+			hits[i].score += best * float64(r.exact[c])
+		}
 	}
-	return topHits(hits, 300)
+	hits = leading(hits, contenders)
+	r.touched = r.touched[:0]
+	for _, h := range hits {
+		r.touched = append(r.touched, h.chunk)
+	}
+	return topHits(hits, considered)
 }
+
+const (
+	contenders = 2000 // chunks that stay in the race after the first round
+	considered = 300  // chunks a list is made of
+)
 
 func below(p, prefix string) bool {
 	return p == prefix || strings.HasPrefix(p, prefix) && len(p) > len(prefix) && p[len(prefix)] == '/'

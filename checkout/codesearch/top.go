@@ -1,8 +1,6 @@
 package codesearch
 
-import (
-	"sort"
-)
+import "slices"
 
 type hit struct {
 	chunk uint32
@@ -11,24 +9,36 @@ type hit struct {
 
 // topHits gives the k best, in order; ties go to the earlier chunk, so that the same tree gives the same answer.
 func topHits(hits []hit, k int) []hit {
-	less := func(a, b hit) bool { return a.score > b.score || a.score == b.score && a.chunk < b.chunk }
-	if len(hits) > 4*k {
-		// Cut at the k-th best score first: sorting everything would cost more than scoring did.
-		scores := make([]float64, 0, len(hits))
-		for _, h := range hits {
-			scores = append(scores, h.score)
+	hits = leading(hits, k)
+	slices.SortFunc(hits, func(a, b hit) int {
+		switch {
+		case a.score > b.score:
+			return -1
+		case a.score < b.score:
+			return 1
 		}
-		cutoff := kthLargest(scores, k)
-		kept := hits[:0]
-		for _, h := range hits {
-			if h.score >= cutoff {
-				kept = append(kept, h)
-			}
-		}
-		hits = kept
-	}
-	sort.Slice(hits, func(i, j int) bool { return less(hits[i], hits[j]) })
+		return int(a.chunk) - int(b.chunk)
+	})
 	return hits[:min(k, len(hits))]
+}
+
+// leading drops what is worse than the k-th best, in no order: sorting everything would cost more than scoring did.
+func leading(hits []hit, k int) []hit {
+	if len(hits) <= k {
+		return hits
+	}
+	scores := make([]float64, len(hits))
+	for i, h := range hits {
+		scores[i] = h.score
+	}
+	cutoff := kthLargest(scores, k)
+	kept := hits[:0]
+	for _, h := range hits {
+		if h.score >= cutoff {
+			kept = append(kept, h)
+		}
+	}
+	return kept
 }
 
 // kthLargest selects in place, in linear time.
