@@ -28,7 +28,7 @@ func TestConfigFileListsEveryKey(t *testing.T) {
 	walk = func(prefix string, n *yaml.Node) {
 		for i := 0; i+1 < len(n.Content); i += 2 {
 			key := prefix + n.Content[i].Value
-			if n.Content[i+1].Kind == yaml.MappingNode {
+			if v := n.Content[i+1]; v.Kind == yaml.MappingNode && len(v.Content) > 0 {
 				walk(key+".", n.Content[i+1])
 				continue
 			}
