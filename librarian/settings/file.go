@@ -50,19 +50,10 @@ type ScopeFile struct {
 
 // TriggersFile is which ways to ask are open.
 type TriggersFile struct {
-	Mention   *bool          `yaml:"mention" doc:"Mentioning the App in a thread."`
-	Label     *bool          `yaml:"label" doc:"Putting the label on an issue or pull request."`
-	Events    *bool          `yaml:"events" doc:"The questions below."`
-	Dispatch  *bool          `yaml:"dispatch" doc:"repository_dispatch of type librarian."`
-	LabelName *string        `yaml:"label_name" doc:"The label that asks."`
-	Questions []QuestionFile `yaml:"questions" max:"10" doc:"Questions that are asked when something happens."`
-}
-
-// QuestionFile is a question that is asked when something happens.
-type QuestionFile struct {
-	On       *string `yaml:"on" enum:"pull_request.opened,pull_request.ready_for_review,issues.opened" doc:"What happens."`
-	Label    *string `yaml:"label" doc:"Only with this label."`
-	Question *string `yaml:"question" doc:"What is asked."`
+	Mention  *bool `yaml:"mention" doc:"Mentioning the App in a thread."`
+	Label    *bool `yaml:"label" doc:"Putting the server's label on an issue or pull request."`
+	Events   *bool `yaml:"events" doc:"The questions that the server asks when something happens."`
+	Dispatch *bool `yaml:"dispatch" doc:"repository_dispatch of type librarian."`
 }
 
 // ModelsFile is which models may answer.

@@ -197,23 +197,6 @@ func (n *narrowing) triggers() {
 		}
 		*one.above = *one.above && *one.set
 	}
-	if f.LabelName != nil {
-		t.LabelName = *f.LabelName
-	}
-	if f.Questions != nil {
-		t.Questions = nil
-		for i, q := range f.Questions {
-			if q.On == nil || q.Question == nil {
-				n.ignored("triggers.questions["+strconv.Itoa(i)+"]", "needs both on and question, and was ignored")
-				continue
-			}
-			one := EventQuestion{On: *q.On, Question: *q.Question}
-			if q.Label != nil {
-				one.Label = *q.Label
-			}
-			t.Questions = append(t.Questions, one)
-		}
-	}
 }
 
 func (n *narrowing) models() {

@@ -87,13 +87,9 @@ func TestNarrow(t *testing.T) {
 		{name: "scope", org: "scope: {owners: [acme]}", repo: "scope:\n  repos: [acme/api]\n  owners: ['a b']\n",
 			change: func(s *Settings) { s.Scope.Repos = []librarian.RepoName{{Owner: "acme", Name: "api"}} },
 			told:   []string{"repo, line 3, scope.owners[0]: is not the name of an account, and was ignored"}},
-		{name: "triggers", org: "triggers: {label: false, label_name: ask}", repo: "triggers:\n  label: true\n  events: true\n",
-			change: func(s *Settings) { s.Triggers.Label, s.Triggers.LabelName = false, "ask" },
+		{name: "triggers", org: "triggers: {label: false, dispatch: true}", repo: "triggers:\n  label: true\n  events: false\n",
+			change: func(s *Settings) { s.Triggers.Label, s.Triggers.Events = false, false },
 			told:   []string{"repo, line 2, triggers.label: " + wider}},
-		{name: "questions", repo: "triggers:\n  questions:\n  - {on: issues.opened, label: bug, question: where}\n  - {on: issues.opened}\n",
-			change: func(s *Settings) {
-				s.Triggers.Questions = []EventQuestion{{On: OnIssueOpened, Label: "bug", Question: "where"}}
-			}, told: []string{"repo, line 4, triggers.questions[1]: needs both on and question, and was ignored"}},
 		{name: "models", org: "models: {allowed: [x/small, y/other]}", repo: "models: {default: x/big}",
 			change: func(s *Settings) { s.Models.Allowed = []string{"x/small"} },
 			told: []string{"org, line 1, models.allowed[1]: is not allowed above, and was ignored",

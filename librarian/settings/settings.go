@@ -36,9 +36,9 @@ type Triggers struct {
 	Label    bool
 	Events   bool
 	Dispatch bool
-	// LabelName is the label that asks.
+	// LabelName is the label that asks, and Questions are asked when their event happens. Both are the server's alone:
+	// deliveries are sorted by them before anything is asked of GitHub.
 	LabelName string
-	// Questions are asked when their event happens; none without Events.
 	Questions []EventQuestion
 }
 
