@@ -1,8 +1,10 @@
 package tool
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -63,4 +65,46 @@ func Limit(asked *int, otherwise, most int) (limit int, refusal string) {
 		return 0, errLimit
 	}
 	return min(*asked, most), ""
+}
+
+// Table is a Markdown table of tools: name, parameters in the order of the schema (with "?" where they can be left out), and the
+// first sentence of the description.
+func Table(specs []Spec) string {
+	var b strings.Builder
+	b.WriteString("| tool | parameters | what it does |\n|---|---|---|\n")
+	for _, s := range specs {
+		what, _, _ := strings.Cut(s.Description, ". ")
+		fmt.Fprintf(&b, "| `%s` | %s | %s. |\n", s.Name, strings.Join(parameters(s), ", "), strings.ReplaceAll(strings.TrimSuffix(what, "."), "|", `\|`))
+	}
+	return b.String()
+}
+
+// parameters are a schema's properties in their order, which a map would lose.
+func parameters(s Spec) []string {
+	var schema struct {
+		Required   []string        `json:"required"`
+		Properties json.RawMessage `json:"properties"`
+	}
+	if json.Unmarshal(s.Schema, &schema) != nil {
+		return nil
+	}
+	d := json.NewDecoder(bytes.NewReader(schema.Properties))
+	if _, err := d.Token(); err != nil { // the opening brace
+		return nil
+	}
+	var out []string
+	for d.More() {
+		name, err := d.Token()
+		var skipped json.RawMessage
+		if err != nil || d.Decode(&skipped) != nil {
+			return out
+		}
+		p := fmt.Sprint(name)
+		if slices.Contains(schema.Required, p) {
+			out = append(out, "`"+p+"`")
+		} else {
+			out = append(out, "`"+p+"?`")
+		}
+	}
+	return out
 }

@@ -75,3 +75,11 @@ func TestCatalog(t *testing.T) {
 	_, ok = less.Get("a")
 	require.False(t, ok)
 }
+
+func TestTable(t *testing.T) {
+	t.Parallel()
+	s := newSample("s").Spec()
+	s.Description = "Takes a|b. And more."
+	require.Equal(t, "| tool | parameters | what it does |\n|---|---|---|\n| `s` | `path`, `offset?`, `names?` | Takes a\\|b. |\n", tool.Table([]tool.Spec{s}))
+	require.Equal(t, "| tool | parameters | what it does |\n|---|---|---|\n| `x` |  | . |\n", tool.Table([]tool.Spec{{Name: "x"}}))
+}
