@@ -6,11 +6,19 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"time"
 )
+
+// showDeliveries is how long GitHub shows deliveries and takes requests to send them again.
+// https://docs.github.com/en/webhooks/testing-and-troubleshooting-webhooks/redelivering-webhooks
+const showDeliveries = 3 * 24 * time.Hour
 
 // deliveriesOf lists an App's ended deliveries, newest first, as GitHub does.
 func (c *call) deliveriesOf(a *app) []Delivery {
-	all := slices.DeleteFunc(c.Deliveries(), func(d Delivery) bool { return d.AppID != a.ID || d.Delivered.IsZero() })
+	oldest := c.now().Add(-showDeliveries)
+	all := slices.DeleteFunc(c.Deliveries(), func(d Delivery) bool {
+		return d.AppID != a.ID || d.Delivered.IsZero() || d.Delivered.Before(oldest)
+	})
 	slices.Reverse(all)
 	return all
 }

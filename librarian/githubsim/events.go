@@ -24,8 +24,18 @@ func (s *Server) emit(r *repo, by actor, event, action string, payload object) {
 	}
 }
 
+// eventNeeds are the permissions of which an installation needs one to be told of an event, whatever its App subscribed to.
+// https://docs.github.com/en/webhooks/webhook-events-and-payloads
+var eventNeeds = map[string][]string{
+	"issues": {"issues"}, "issue_comment": {"issues", "pull_requests"}, "pull_request": {"pull_requests"},
+	"pull_request_review": {"pull_requests"}, "pull_request_review_comment": {"pull_requests"}, "discussion": {"discussions"},
+	"discussion_comment": {"discussions"}, "repository_dispatch": {"contents"},
+}
+
 func subscribed(in *installation, event string) bool {
-	return slices.Contains(in.events, event)
+	needs, any := eventNeeds[event]
+	return slices.Contains(in.events, event) &&
+		(!any || slices.ContainsFunc(needs, func(p string) bool { return level(in.permissions[p]) > 0 }))
 }
 
 // sender is never null: GitHub shows its ghost account for one that is gone.

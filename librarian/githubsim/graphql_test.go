@@ -257,3 +257,18 @@ func TestGraphQLPages(t *testing.T) {
 	all := s.Requests()
 	require.Equal(t, "mutation addDiscussionComment", all[len(all)-1].GraphQL)
 }
+
+func TestGraphQLRateLimit(t *testing.T) {
+	t.Parallel()
+	s := start(t, githubsim.Options{Rate: githubsim.RateLimits{Installation: 2}})
+	token := s.token(nil)
+	for range 2 {
+		_, kinds := s.graphql(token, `{ viewer { login } rateLimit { remaining } }`, nil)
+		require.Empty(t, kinds)
+	}
+	got := s.call("POST", s.GraphQLURL(), token, `{"query":"{ viewer { login } }"}`)
+	require.Equal(t, 200, got.status, "GitHub answers 200 to it")
+	require.Contains(t, got.body, "RATE_LIMITED")
+	require.Equal(t, "0", got.header.Get("X-RateLimit-Remaining"))
+	require.Equal(t, 200, s.call("GET", "/installation/repositories", token, "").status, "REST has a limit of its own")
+}

@@ -3,11 +3,13 @@ package githubsim_test
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-github/v66/github"
 	"github.com/librarian-app/librarian/librarian/githubsim"
@@ -184,6 +186,10 @@ func TestDeliveriesAndRedelivery(t *testing.T) {
 	require.Len(t, got(), 4)
 	_, _, err = app.Apps.GetHookDelivery(ctx, 5)
 	refused(t, err, 404, "")
+	s.clock.Add(73 * time.Hour) // GitHub forgets after three days
+	now := s.clock.Now().Unix()
+	token := jwt(t, appKey(), `{"alg":"RS256"}`, fmt.Sprintf(`{"iss":%d,"iat":%d,"exp":%d}`, s.app.ID, now, now+300))
+	require.Equal(t, 404, s.call("POST", fmt.Sprintf("/app/hook/deliveries/%d/attempts", failed.GetID()), token, "").status)
 }
 
 func TestDeliveryToNobody(t *testing.T) {
@@ -198,4 +204,21 @@ func TestDeliveryToNobody(t *testing.T) {
 		require.Equal(t, "failed to connect to host", d.Status)
 	}
 	require.Len(t, s.Deliveries(), 2)
+}
+
+func TestEventsNeedPermissions(t *testing.T) {
+	t.Parallel()
+	s := start(t, githubsim.Options{})
+	got := s.listen(accepted)
+	less := githubsim.DefaultPermissions()
+	delete(less, "discussions")
+	require.NoError(t, s.AcceptPermissions(s.inst.ID, less))
+	before := len(got())
+	_, err := s.OpenDiscussion("acme/widget", "ann", "T", "B")
+	require.NoError(t, err)
+	require.Len(t, got(), before)
+	require.NoError(t, s.AcceptPermissions(s.inst.ID, githubsim.DefaultPermissions()))
+	_, err = s.OpenDiscussion("acme/widget", "ann", "T", "B")
+	require.NoError(t, err)
+	require.Len(t, got(), before+2)
 }
