@@ -14,6 +14,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/librarian-app/librarian/handlers"
 	"github.com/librarian-app/librarian/librarian/access"
 	"github.com/librarian-app/librarian/librarian/model"
 	"github.com/librarian-app/librarian/librarian/settings"
@@ -89,6 +90,15 @@ type TriggersConfig struct {
 	Label    string           `yaml:"label"`
 	Dispatch bool             `yaml:"dispatch"`
 	Events   []QuestionConfig `yaml:"events"`
+}
+
+// rules are the configured questions, for handlers.
+func (t TriggersConfig) rules() []handlers.EventRule {
+	var out []handlers.EventRule
+	for _, q := range t.Events {
+		out = append(out, handlers.EventRule(q))
+	}
+	return out
 }
 
 // QuestionConfig is a question that is asked when something happens.

@@ -3,7 +3,6 @@ package app
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"strconv"
 
 	"github.com/librarian-app/librarian/checkout"
@@ -21,34 +20,24 @@ type installations struct {
 	hub       *hub.Hub
 	checkouts *checkout.Store
 	index     *codesearch.Cache
-	log       *slog.Logger
 }
 
 // Changed implements handlers.Installations. An error makes the delivery fail, so that it is asked for again.
 func (i installations) Changed(ctx context.Context, c handlers.InstallationChange) error {
-	i.log.InfoContext(ctx, "installation changed", "action", c.Action, "installation", c.Installation, "account", c.Account,
-		"added", len(c.Added), "removed", len(c.Removed))
-	switch c.Action {
-	case "deleted":
+	switch c.Delivery.Event + "." + c.Action {
+	case "installation.deleted":
 		_, err := i.runs.ForgetInstallation(ctx, c.Installation)
 		i.hub.Forget(c.Installation, 0)
 		return errors.Join(err, i.checkouts.ForgetClass(ctx, "private-"+strconv.FormatInt(c.Installation, 10)))
-	case "suspend":
+	case "installation.suspend":
 		i.hub.Forget(c.Installation, 0)
 		_, err := i.runs.CancelInstallation(ctx, c.Installation)
 		return err
-	}
-	if c.Delivery.Event == "repository" {
-		switch c.Action {
-		case "deleted":
-			return i.forget(ctx, c.Installation, c.Repo)
-		case "privatized", "transferred": // what was cloned as public, or for others, is no longer anybody's
-			if _, number, ok := c.Repo.GitHub(); ok {
-				i.hub.Forget(c.Installation, number)
-			}
-			return errors.Join(i.checkouts.Forget(ctx, string(c.Repo)), i.index.Forget(checkout.Public+" "+string(c.Repo)))
+	case "repository.privatized", "repository.transferred": // what was cloned as public, or for others, is no longer anybody's
+		if _, number, ok := c.Repo.GitHub(); ok {
+			i.hub.Forget(c.Installation, number)
 		}
-		return nil
+		return errors.Join(i.checkouts.Forget(ctx, string(c.Repo)), i.index.Forget(checkout.Public+" "+string(c.Repo)))
 	}
 	var errs []error
 	for _, id := range c.Removed {

@@ -131,7 +131,8 @@ func (s *Server) serve(ctx context.Context, ln net.Listener, runs *store.Store, 
 	runner := s.runner(ctx, github, me, checkouts, runs, jobs, index)
 	hook, err := handlers.NewWebhook(handlers.Options{
 		Secret: string(s.secrets.WebhookSecret), AppID: me.ID, BotID: me.BotID, Names: names(me.Slug, s.cfg.GitHub.Alias), Host: github.Host(),
-		AllowBots: s.cfg.Ask.Bots, Enqueuer: enqueuer{jobs}, Installations: installations{runs, github, checkouts, index, s.log}, Log: s.log.With("part", "webhook"), Now: s.now,
+		AllowBots: s.cfg.Ask.Bots, Enqueuer: enqueuer{jobs}, Installations: installations{runs, github, checkouts, index},
+		Label: s.cfg.Triggers.Label, Events: s.cfg.Triggers.rules(), Log: s.log.With("part", "webhook"), Now: s.now,
 	})
 	if err != nil {
 		return &UsageError{Message: err.Error(), Err: err}
