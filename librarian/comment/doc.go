@@ -1,14 +1,17 @@
-// Package comment writes to GitHub: comments and reactions, and nothing else.
+// Package comment writes to GitHub: comments, reactions and, for a commit, a check run; and nothing else.
 //
 // It owns what our comments look like to ourselves (a hidden marker) and when they may be written (the budget). A [Poster] keeps
 // no record of what it posted: asked to say the same thing twice, also by another process after a crash, it finds its own
 // comment again and says it once.
 //
+// What is asked in an issue or a pull request is answered there; in a review, in its thread; in a discussion, under the comment
+// that asked; of a commit, by a check run. A medium is one of these; the rest is the same for all.
+//
 // It promises:
 //
 //   - The target of every write is the [librarian.Place] that is handed in.
-//   - A comment is taken for ours only if GitHub says that our App wrote it and it begins with the marker of the run; a marker
-//     in somebody else's comment is text.
+//   - A comment is taken for ours only if GitHub says that our App, or its account, wrote it and it begins with the marker of the
+//     run; a marker in somebody else's comment is text.
 //   - For each installation comments are a second apart, and all writes within 80 a minute and 500 an hour; reactions go
 //     first, answers next, progress last.
 //

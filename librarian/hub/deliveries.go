@@ -39,7 +39,7 @@ const (
 )
 
 // Run looks at once, and then again and again until ctx ends. What goes wrong is logged and tried at the next look.
-func (m *MissedDeliveries) Run(ctx context.Context) error {
+func (m *MissedDeliveries) Run(ctx context.Context) {
 	every, since := m.Every, m.Since
 	if every <= 0 {
 		every = 5 * time.Minute
@@ -55,7 +55,7 @@ func (m *MissedDeliveries) Run(ctx context.Context) error {
 		n, err := m.Hub.redeliver(ctx, m.Hub.now().Add(-since), asked)
 		switch {
 		case ctx.Err() != nil:
-			return nil
+			return
 		case err != nil:
 			m.Hub.log.Warn("hub: missed deliveries", "asked", n, "err", err)
 		case n > 0:
@@ -70,7 +70,7 @@ func (m *MissedDeliveries) Run(ctx context.Context) error {
 		case <-t.C:
 		case <-ctx.Done():
 			t.Stop()
-			return nil
+			return
 		}
 	}
 }

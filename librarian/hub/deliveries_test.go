@@ -88,13 +88,13 @@ func TestMissedDeliveries(t *testing.T) {
 		t.Helper()
 		m.Hub, m.Every = w.hub, 20*time.Millisecond
 		ctx, stop := context.WithCancel(ctx)
-		done := make(chan error)
-		go func() { done <- m.Run(ctx) }()
+		var done sync.WaitGroup
+		done.Go(func() { m.Run(ctx) })
 		require.Eventually(t, func() bool { return len(got()) >= until }, 30*time.Second, 5*time.Millisecond)
 		looks := len(w.Requests())
 		require.Eventually(t, func() bool { return len(w.Requests()) >= looks+6 }, 30*time.Second, 5*time.Millisecond, "some more looks")
 		stop()
-		require.NoError(t, <-done)
+		done.Wait()
 	}
 	store := &remembered{seen: map[string]bool{missed[0]: true}}
 	run(hub.MissedDeliveries{Asked: store}, len(before)+110+109)

@@ -1,8 +1,9 @@
 // Package hub asks GitHub for facts, and mints the tokens that others act with.
 //
 // It owns the App's private key, every installation token and the cache of GitHub's answers. A [Hub] tells who somebody is
-// in a repository ([Hub.Permission]), what a repository is ([Hub.ByID], [Hub.ByName]) and what stands in a thread
-// ([Hub.Thread]); it decides nothing. It never writes to GitHub: the client that can is handed out by [Hub.PostClient].
+// in a repository ([Hub.Permission]), what a repository is ([Hub.ByID], [Hub.ByName]), what stands in a thread
+// ([Hub.Thread]) and which settings its repository has ([Layers]); it decides nothing. It never writes to GitHub, but for asking
+// again for deliveries that failed ([MissedDeliveries]): the client that can is handed out by [Hub.PostClient].
 //
 // It promises:
 //
