@@ -1,0 +1,61 @@
+package store_test
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/librarian-app/librarian/librarian"
+	"github.com/librarian-app/librarian/librarian/store"
+	"github.com/librarian-app/librarian/librarian/store/storetest"
+)
+
+func TestCountAndCost(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, o store.Options) {
+		c := newClock()
+		o.Now = c.now
+		s := storetest.Open(t, o)
+		ctx := t.Context()
+
+		old := create(t, s, storetest.Question(1))
+		c.advance(25 * time.Hour)
+		since := c.now().Add(-24 * time.Hour)
+		var ids []librarian.RunID
+		for i, change := range []func(*librarian.Request){
+			func(*librarian.Request) {},
+			func(r *librarian.Request) { r.Principal.ID = 43 },
+			func(r *librarian.Request) { r.Place.Number = 8 },
+			func(r *librarian.Request) { r.Place.Repo = librarian.GitHubRepo("github.example", 100) },
+			func(r *librarian.Request) { r.Place.Repo, r.Place.Installation = librarian.GitHubRepo("github.example", 101), 6 },
+			func(r *librarian.Request) { r.Kind = librarian.KindCommand },
+			func(*librarian.Request) {}, // declined below
+		} {
+			r := storetest.Question(int64(10 + i))
+			change(&r)
+			ids = append(ids, create(t, s, r))
+		}
+		require.NoError(t, s.SetState(ctx, ids[6], librarian.StateQueued, librarian.StateDeclined))
+		run, err := s.Run(ctx, ids[0])
+		require.NoError(t, err)
+		user, repo, thread, err := s.Count(ctx, run, since)
+		require.NoError(t, err)
+		require.Equal(t, []int{2, 2, 1}, []int{user, repo, thread}, "the user's others in the installation, the repository's, the thread's")
+
+		for i, cost := range []float64{0.25, 1, 0, -3, 7, math.NaN()} {
+			_, err := s.Advance(ctx, ids[i], store.Step{To: librarian.StateVerified, Kind: librarian.EventOutcome, Data: librarian.Outcome{}, Cost: cost})
+			require.NoError(t, err)
+		}
+		_, err = s.Advance(ctx, old, store.Step{To: librarian.StateVerified, Kind: librarian.EventOutcome, Data: librarian.Outcome{}, Cost: 100})
+		require.NoError(t, err)
+		sum, err := s.Cost(ctx, 5, since)
+		require.NoError(t, err)
+		require.InDelta(t, 1.25, sum, 1e-9, "of this installation, since then")
+
+		n, err := s.CancelInstallation(ctx, 5)
+		require.NoError(t, err)
+		require.Equal(t, int64(6), n, "all that are not over")
+	})
+}
