@@ -1,0 +1,180 @@
+package app
+
+import (
+	"bytes"
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"database/sql"
+	"encoding/hex"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/librarian-app/librarian/handlers"
+	"github.com/librarian-app/librarian/librarian/queue"
+	"github.com/librarian-app/librarian/librarian/store"
+)
+
+// BenchmarkWebhook measures deliveries that ask, over real connections and durable before they are answered, beside a bare
+// insert of the same rows by as many goroutines, each a transaction of its own in the same database (SQLite, WAL,
+// synchronous=FULL). The two take turns, so that both see the same machine and the same tables. ratio is how many times as many
+// deliveries are taken as rows are inserted in the same time.
+func BenchmarkWebhook(b *testing.B) {
+	for _, connections := range []int{1, 32} {
+		b.Run(fmt.Sprintf("mention/connections=%d", connections), func(b *testing.B) {
+			w := newWebhookBench(b)
+			client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: connections}}
+			defer client.CloseIdleConnections()
+			var spent, spentBare time.Duration
+			const batch = 64
+			for b.Loop() {
+				spent += burst(b, connections, batch, func() error { return w.deliver(b.Context(), client) })
+				spentBare += burst(b, connections, batch, func() error { return w.insert(b.Context()) })
+			}
+			b.ReportMetric(float64(b.N)*batch/spent.Seconds(), "deliveries/s")
+			b.ReportMetric(float64(b.N)*batch/spentBare.Seconds(), "bare/s")
+			b.ReportMetric(spentBare.Seconds()/spent.Seconds(), "ratio")
+		})
+	}
+}
+
+// burst does work n times by so many goroutines.
+func burst(b *testing.B, goroutines, n int, work func() error) time.Duration {
+	start := time.Now()
+	var wg sync.WaitGroup
+	for range goroutines {
+		wg.Go(func() {
+			for range n / goroutines {
+				if err := work(); err != nil {
+					b.Error(err)
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+	return time.Since(start)
+}
+
+// webhookBench is a webhook with its store and its queue, which nobody works.
+type webhookBench struct {
+	url    string
+	store  *store.Store
+	n      atomic.Int64
+	tables []bareTable
+}
+
+// bareTable inserts the row that one delivery made in a table, each time with keys of its own.
+type bareTable struct {
+	insert string
+	values []any
+	unique []int // columns that hold a key
+}
+
+const benchSecret = "a secret of the benchmark"
+
+func newWebhookBench(b *testing.B) *webhookBench {
+	s, err := store.Open(b.Context(), store.Options{Dir: b.TempDir()})
+	require.NoError(b, err)
+	b.Cleanup(func() { require.NoError(b, s.Close()) })
+	quiet := slog.New(slog.DiscardHandler)
+	q, err := queue.Open(b.Context(), s, queue.Options{Log: quiet})
+	require.NoError(b, err)
+	hook, err := handlers.NewWebhook(handlers.Options{
+		Secret: benchSecret, AppID: 1, Names: []string{"librarian"}, Host: "github.example", Enqueuer: enqueuer{q}, Log: quiet,
+	})
+	require.NoError(b, err)
+	srv := httptest.NewServer(hook)
+	b.Cleanup(srv.Close)
+	w := &webhookBench{url: srv.URL, store: s}
+	require.NoError(b, w.deliver(b.Context(), srv.Client()))
+	for _, t := range []struct{ name, columns, keys string }{
+		{"runs", "*", "id key"}, {"deliveries", "*", "id"}, {"river_job", "args, kind, max_attempts, queue, metadata, priority, scheduled_at, state, tags", ""},
+	} {
+		w.tables = append(w.tables, readBare(b, s.DB(), t.name, t.columns, strings.Fields(t.keys)))
+	}
+	return w
+}
+
+// readBare makes the insert of the one row that a table holds.
+func readBare(b *testing.B, db *sql.DB, table, columns string, keys []string) bareTable {
+	rows, err := db.QueryContext(b.Context(), "SELECT "+columns+" FROM "+table)
+	require.NoError(b, err)
+	defer rows.Close()
+	names, err := rows.Columns()
+	require.NoError(b, err)
+	require.True(b, rows.Next())
+	t := bareTable{values: make([]any, len(names))}
+	into := make([]any, len(names))
+	for i, name := range names {
+		into[i] = &t.values[i]
+		for _, k := range keys {
+			if k == name {
+				t.unique = append(t.unique, i)
+			}
+		}
+	}
+	require.NoError(b, rows.Scan(into...))
+	require.False(b, rows.Next())
+	require.NoError(b, rows.Err())
+	t.insert = "INSERT INTO " + table + " (" + strings.Join(names, ", ") + ") VALUES (?" + strings.Repeat(", ?", len(names)-1) + ")"
+	return t
+}
+
+func (w *webhookBench) insert(ctx context.Context) error {
+	tx, err := w.store.DB().BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = tx.Rollback() }()
+	n := w.n.Add(1)
+	for _, t := range w.tables {
+		values := append([]any{}, t.values...)
+		for _, i := range t.unique {
+			values[i] = fmt.Sprintf("%08d-%v", n, values[i])
+		}
+		if _, err := tx.ExecContext(ctx, t.insert, values...); err != nil {
+			return err
+		}
+	}
+	return tx.Commit()
+}
+
+// deliver sends a comment that asks, of the size that GitHub's are.
+func (w *webhookBench) deliver(ctx context.Context, client *http.Client) error {
+	n := w.n.Add(1)
+	body := fmt.Appendf(nil, `{"action":"created","comment":{"id":%d,"body":"@librarian where is the retry delay computed?",`+
+		`"user":{"id":7,"login":"mona","type":"User"},"created_at":"2026-11-30T12:00:00Z"},"issue":{"id":5,"number":12,"title":"Slow retries","body":%q},`+
+		`"repository":{"id":1001,"full_name":"acme/app","private":true},"installation":{"id":31},"sender":{"id":7,"login":"mona","type":"User"}}`,
+		n, strings.Repeat("https://api.github.example/repos/acme/app/contents/{+path} and what else there is. ", 150))
+	mac := hmac.New(sha256.New, []byte(benchSecret))
+	mac.Write(body)
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, w.url, bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	for k, v := range map[string]string{
+		"Content-Type": "application/json", "X-GitHub-Event": "issue_comment", "X-GitHub-Delivery": fmt.Sprintf("%036d", n),
+		"X-Hub-Signature-256": "sha256=" + hex.EncodeToString(mac.Sum(nil)),
+	} {
+		r.Header.Set(k, v)
+	}
+	res, err := client.Do(r)
+	if err != nil {
+		return err
+	}
+	_ = res.Body.Close()
+	if res.StatusCode != http.StatusOK {
+		return fmt.Errorf("delivery: %s", res.Status)
+	}
+	return nil
+}
