@@ -8,7 +8,8 @@
 // It promises to refuse what GitHub refuses: an App's JWT is verified, an installation token is held to its repositories,
 // permissions and hour, what may not be seen is 404, and limits are kept. It is stricter than kind: a client that works
 // here for the wrong reason is a fault of this package. Status codes, field names and messages follow GitHub's REST reference
-// (https://docs.github.com/en/rest).
+// (https://docs.github.com/en/rest). With LIBRARIAN_NPM set, as in .ci/run, the tests hold every answer, every event and the
+// GraphQL schema to GitHub's own machine-readable descriptions, and list the few places where those are wrong.
 //
 // Paths, from [Server.URL]:
 //

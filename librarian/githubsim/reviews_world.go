@@ -321,7 +321,7 @@ func (s *Server) findInDiff(i *issue, o *ReviewCommentOptions) (diffPlace, error
 	switch {
 	case err != nil:
 		return diffPlace{}, err
-	case len(out) == 0:
+	case len(out) == 0 || strings.Contains(string(out), "\ndiff --git "): // nothing, or a folder
 		return diffPlace{}, fmt.Errorf("path %s: %w", o.Path, errNotInDiff)
 	case o.Line == 0:
 		return diffPlace{position: 1}, nil
