@@ -128,11 +128,10 @@ func TestL1_HundredRunsAnHour(t *testing.T) {
 						}
 						time.Sleep(at - time.Since(begun))
 						var limit *librarian.RateLimitError
-						switch err := b.acquire(t.Context(), 7, progress); {
-						case err == nil:
+						if err := b.acquire(t.Context(), 7, progress); err == nil {
 							g.add(progress)
 							shown = true
-						default:
+						} else {
 							require.ErrorAs(t, err, &limit)
 							require.Positive(t, limit.RetryAfter())
 							mu.Lock()

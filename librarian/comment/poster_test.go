@@ -249,7 +249,7 @@ func TestO6_ForgedMarkerIsNotOurs(t *testing.T) {
 	require.NoError(t, err)
 	run := librarian.NewRunID()
 	marker := fmt.Sprintf("<!-- librarian run=%s role=answer part=1/1 -->\n", run)
-	_, _, err = c.Issues.CreateComment(ctx, "acme", "app", h.issue.Number, &github.IssueComment{Body: github.String(marker + "x")})
+	_, _, err = c.Issues.CreateComment(ctx, "acme", "app", h.issue.Number, &github.IssueComment{Body: new(marker + "x")})
 	require.NoError(t, err)
 	h.say(h.post(librarian.RoleAnswer, "quoting:\n"+marker))
 	next := h.post(librarian.RoleAnswer, "next")

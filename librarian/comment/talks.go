@@ -2,6 +2,7 @@ package comment
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/librarian-app/librarian/librarian"
@@ -67,8 +68,8 @@ func (m talks) each(ctx context.Context, stop func(talk) bool) error {
 			return &graphError{"NOT_FOUND", "the discussion is gone"}
 		}
 		list := got.Node.Comments
-		for i := len(list.Nodes) - 1; i >= 0; i-- {
-			if stop(list.Nodes[i]) {
+		for _, t := range slices.Backward(list.Nodes) {
+			if stop(t) {
 				return nil
 			}
 		}

@@ -3,6 +3,7 @@ package hub
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 
@@ -25,9 +26,7 @@ func (h *Hub) Get(ctx context.Context, installation int64, repo librarian.Repo, 
 	if err != nil {
 		return nil, failed("get", err)
 	}
-	for k, v := range header {
-		req.Header[k] = v
-	}
+	maps.Copy(req.Header, header)
 	resp, err := c.Client().Do(req.WithContext(ctx))
 	if err != nil {
 		return nil, fmt.Errorf("hub: get: %w", withoutURL(err))

@@ -57,7 +57,7 @@ func parseBase(s string) (*url.URL, error) {
 		return nil, errors.New("has more than scheme, host and path")
 	case u.Hostname() == "":
 		return nil, errors.New("has no host")
-	case u.Scheme != "https" && !(u.Scheme == "http" && loopback(u.Hostname())):
+	case u.Scheme != "https" && (u.Scheme != "http" || !loopback(u.Hostname())):
 		return nil, errors.New("is not https")
 	}
 	return &url.URL{Scheme: u.Scheme, Host: strings.ToLower(u.Host), Path: strings.TrimRight(u.Path, "/")}, nil

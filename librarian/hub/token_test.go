@@ -40,7 +40,7 @@ func TestReadTokenIsNarrow(t *testing.T) {
 	require.NoError(t, err)
 	_, _, err = c.Repositories.Get(ctx, "acme", "inner")
 	require.Error(t, err, "another repository of the same installation")
-	_, _, err = c.Issues.Create(ctx, "acme", "secret", &github.IssueRequest{Title: github.String("x")})
+	_, _, err = c.Issues.Create(ctx, "acme", "secret", &github.IssueRequest{Title: new("x")})
 	require.Error(t, err, "it may read only")
 	got, _, err := c.Apps.ListRepos(ctx, nil)
 	require.NoError(t, err)
@@ -201,7 +201,7 @@ func TestW6_NoTokenInErrorsOrLogs(t *testing.T) {
 	failures = append(failures, err)
 	post, _, err := h.PostClient(ctx, librarian.Place{Kind: librarian.PlaceIssue, Repo: librarian.GitHubRepo(h.Host(), 5), Installation: 3})
 	require.NoError(t, err)
-	_, _, err = post.Issues.CreateComment(ctx, "acme", "app", 1, &github.IssueComment{Body: github.String("hello")})
+	_, _, err = post.Issues.CreateComment(ctx, "acme", "app", 1, &github.IssueComment{Body: new("hello")})
 	failures = append(failures, err)
 
 	text := log.String()
@@ -209,7 +209,7 @@ func TestW6_NoTokenInErrorsOrLogs(t *testing.T) {
 		require.Error(t, err)
 		for ; err != nil; err = unwrap(err) {
 			text += fmt.Sprintf("%v\n%+v\n", err, err)
-			if e, ok := err.(*github.ErrorResponse); ok {
+			if e, ok := err.(*github.ErrorResponse); ok { //nolint:errorlint // each layer is looked at
 				text += fmt.Sprintf("%v %v", e.Response.Request.Header, e.Response.Header)
 			}
 		}
@@ -224,7 +224,7 @@ func TestW6_NoTokenInErrorsOrLogs(t *testing.T) {
 }
 
 func unwrap(err error) error {
-	switch x := err.(type) {
+	switch x := err.(type) { //nolint:errorlint // one layer is taken off
 	case interface{ Unwrap() error }:
 		return x.Unwrap()
 	case interface{ Unwrap() []error }:
@@ -253,7 +253,7 @@ func TestG14_RedirectElsewhere(t *testing.T) {
 		require.ErrorContains(t, err, "refused a redirect")
 		post, _, err := w.hub.PostClient(ctx, w.postPlace("acme/app"))
 		require.NoError(t, err)
-		_, _, err = post.Issues.CreateComment(ctx, "acme", "app", 1, &github.IssueComment{Body: github.String("hello")})
+		_, _, err = post.Issues.CreateComment(ctx, "acme", "app", 1, &github.IssueComment{Body: new("hello")})
 		require.Error(t, err)
 		remove()
 	}
@@ -274,7 +274,7 @@ func TestPostClientFollowsARename(t *testing.T) {
 			w.Inject(githubsim.Fault{Path: regexp.MustCompile(`/repos/acme/app/issues`), Status: status, Count: 1, Header: http.Header{
 				"Location": {fmt.Sprintf("%srepositories/%d/issues/%d/comments", w.APIURL(), w.repo["acme/app"].ID, issue.Number)}}})
 		}
-		_, _, err = post.Issues.CreateComment(ctx, n.Owner, n.Name, issue.Number, &github.IssueComment{Body: github.String("hello")})
+		_, _, err = post.Issues.CreateComment(ctx, n.Owner, n.Name, issue.Number, &github.IssueComment{Body: new("hello")})
 		require.NoError(t, err)
 	}
 	require.Len(t, w.Comments("acme/application", issue.Number), 2)
@@ -287,7 +287,7 @@ func TestPostClientIsNarrow(t *testing.T) {
 	require.NoError(t, err)
 	issue, err := w.OpenIssue("acme/secret", "ada", "title", "body")
 	require.NoError(t, err)
-	_, _, err = post.Issues.CreateComment(ctx, "acme", "secret", issue.Number, &github.IssueComment{Body: github.String("x")})
+	_, _, err = post.Issues.CreateComment(ctx, "acme", "secret", issue.Number, &github.IssueComment{Body: new("x")})
 	require.Error(t, err, "W5: another repository")
 	_, _, _, err = post.Repositories.GetContents(ctx, "acme", "secret", "README.md", nil)
 	require.Error(t, err)

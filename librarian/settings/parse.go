@@ -120,9 +120,9 @@ func decodeKeys(n *yaml.Node, v reflect.Value, key string, f *faults) {
 }
 
 func fieldOf(t reflect.Type, name string) (reflect.StructField, bool) {
-	for i := range t.NumField() {
-		if t.Field(i).Tag.Get("yaml") == name {
-			return t.Field(i), true
+	for field := range t.Fields() {
+		if field.Tag.Get("yaml") == name {
+			return field, true
 		}
 	}
 	return reflect.StructField{}, false

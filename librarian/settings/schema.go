@@ -34,8 +34,7 @@ func schemaOf(t reflect.Type, tag reflect.StructTag) map[string]any {
 		return schemaOf(t.Elem(), tag)
 	case reflect.Struct:
 		properties := map[string]any{}
-		for i := range t.NumField() {
-			f := t.Field(i)
+		for f := range t.Fields() {
 			one := schemaOf(f.Type, f.Tag)
 			one["description"] = f.Tag.Get("doc")
 			properties[f.Tag.Get("yaml")] = one
