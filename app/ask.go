@@ -11,13 +11,10 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/librarian-app/librarian/checkout"
-	"github.com/librarian-app/librarian/checkout/codesearch"
 	"github.com/librarian-app/librarian/librarian"
 	"github.com/librarian-app/librarian/librarian/githubsim"
-	"github.com/librarian-app/librarian/librarian/hub"
 	"github.com/librarian-app/librarian/librarian/report"
 	"github.com/librarian-app/librarian/librarian/run"
 	"github.com/librarian-app/librarian/librarian/store"
@@ -25,19 +22,14 @@ import (
 
 // AskOptions is a question on the terminal.
 type AskOptions struct {
+	TerminalOptions
 	Question string
-	Repos    []string // owner/name, a URL, or a path to a local git repository
-	JSON     bool     // print the answer for programs
+	JSON     bool // print the answer for programs
 	Model    string
-	Config   Config
-	Token    string              // a person's GitHub token; empty: anonymous
 	Getenv   func(string) string // for the models' keys
 	StateDir string              // runs are kept there
-	CacheDir string              // checkouts and indexes; disposable
 	Out      io.Writer
 	Trace    io.Writer // lines as the run goes on
-	Log      *slog.Logger
-	Now      func() time.Time
 }
 
 // Ask answers a question on the terminal by the same runner that serves GitHub. It is false when the run ended without
@@ -46,14 +38,11 @@ func Ask(ctx context.Context, o AskOptions) (answered bool, err error) {
 	if strings.TrimSpace(o.Question) == "" {
 		return false, &UsageError{Message: "there is no question", Hint: `ask like this: librarian ask --repo . "where are webhooks verified?"`}
 	}
-	if len(o.Repos) > librarian.MaxScope {
-		return false, &UsageError{Message: fmt.Sprintf("%d repositories are too many", len(o.Repos)), Hint: fmt.Sprintf("name at most %d", librarian.MaxScope)}
-	}
-	local, err := serveLocal(ctx, o.Repos, o.Log)
+	term, err := openTerminal(ctx, o.TerminalOptions)
 	if err != nil {
 		return false, err
 	}
-	defer local.close()
+	defer func() { err = errors.Join(err, term.close()) }()
 
 	runs, err := store.Open(ctx, store.Options{Dir: o.StateDir, Now: o.Now})
 	if err != nil {
@@ -64,35 +53,13 @@ func Ask(ctx context.Context, o AskOptions) (answered bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	tr, err := transport(o.Config.GitHub.CAFile)
-	if err != nil {
-		return false, err
-	}
-	github, err := hub.New(hub.Options{APIURL: o.Config.GitHub.APIURL, WebURL: o.Config.GitHub.WebURL, UserToken: o.Token, Transport: tr, Now: o.Now, Log: o.Log})
-	if err != nil {
-		return false, &UsageError{Message: err.Error(), Hint: "check github in the configuration", Err: err}
-	}
-	checkouts, err := openCheckouts(ctx, checkoutOptions{
-		cfg: o.Config, dir: filepath.Join(o.CacheDir, "checkouts"), github: github, local: local.hosts(), now: o.Now, log: o.Log,
-	})
-	if err != nil {
-		return false, err
-	}
-	defer func() { err = errors.Join(err, checkouts.Close()) }()
-
 	view := &view{out: o.Trace}
-	index := codesearch.NewCache(filepath.Join(o.CacheDir, "indexes"), codesearch.CacheOptions{})
-	box := openSandbox(ctx, o.CacheDir, o.Config.Tools, o.Log)
-	runner := run.New(run.Options{
-		Log: runs, Progression: progression{runs}, Facts: github, Poster: nowhere{}, Tokens: tokens{github}, Checkouts: checkouts,
-		Toolbox: (&workshop{index: index, box: box, hub: github, grep: o.Config.Tools.GrepApp, now: o.Now}).kit,
-		Models:  shop.Model, Base: o.Config.base(), Slug: "librarian", Host: github.Host(), GitHosts: o.Config.Checkout.Hosts,
-		Local: local.find, Secrets: secretsOf(github, shop, []byte(o.Token)), Now: o.Now, Logger: o.Log, Watch: view.take,
-	})
-	id, err := runs.CreateRun(ctx, librarian.Request{
-		Kind: librarian.KindQuestion, Question: o.Question, Principal: librarian.Principal{Login: "you", Local: true},
-		Place: librarian.Place{Kind: librarian.PlaceTerminal, Trigger: librarian.TriggerTerminal}, Repos: local.rename(o.Repos), Model: o.Model, AskedAt: o.Now(),
-	})
+	options := term.run(secretsOf(term.github, shop, []byte(o.Token)))
+	options.Log, options.Progression, options.Models, options.Base, options.Watch = runs, progression{runs}, shop.Model, o.Config.base(), view.take
+	runner := run.New(options)
+	request := term.asker()
+	request.Kind, request.Question, request.Model = librarian.KindQuestion, o.Question, o.Model
+	id, err := runs.CreateRun(ctx, request)
 	if err != nil {
 		return false, fmt.Errorf("app: %w", err)
 	}
@@ -109,7 +76,7 @@ func Ask(ctx context.Context, o AskOptions) (answered bool, err error) {
 	if out == nil {
 		return false, errors.New("app: the run left no outcome")
 	}
-	secrets := secretsOf(github, shop, []byte(o.Token))()
+	secrets := secretsOf(term.github, shop, []byte(o.Token))()
 	if o.JSON {
 		enc := json.NewEncoder(o.Out)
 		enc.SetIndent("", "  ")

@@ -65,8 +65,8 @@ func (a *askCmd) Run(ctx context.Context, s *streams) error {
 	}
 	trace := s.err
 	answered, err := app.Ask(ctx, app.AskOptions{
-		Question: question, Repos: a.Repo, JSON: a.JSON, Model: a.Model, Config: cfg, Token: githubToken(ctx, os.Getenv), Getenv: os.Getenv,
-		StateDir: state, CacheDir: cache, Out: s.out, Trace: trace, Log: logger(s.err, level), Now: time.Now,
+		TerminalOptions: app.TerminalOptions{Repos: a.Repo, Config: cfg, Token: githubToken(ctx, os.Getenv), CacheDir: cache, Log: logger(s.err, level), Now: time.Now},
+		Question:        question, JSON: a.JSON, Model: a.Model, Getenv: os.Getenv, StateDir: state, Out: s.out, Trace: trace,
 	})
 	if err == nil && !answered {
 		return errNoAnswer

@@ -30,6 +30,7 @@ func main() {
 type cli struct {
 	Demo      demoCmd      `cmd:"" help:"Show it working: a simulated GitHub, the App, a question and its answer. No network, no key."`
 	Ask       askCmd       `cmd:"" help:"Ask a question on the terminal."`
+	Tool      toolCmd      `cmd:"" help:"Call one of the agent's tools by hand, without a model."`
 	Serve     serveCmd     `cmd:"" help:"Run the App."`
 	Githubsim githubsimCmd `cmd:"" help:"Run a simulated GitHub to point a server at."`
 	Version   versionCmd   `cmd:"" help:"Print the version."`

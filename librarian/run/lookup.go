@@ -47,6 +47,38 @@ func (r *Runner) lookUp(ctx context.Context, run librarian.Run, own librarian.Re
 	return c.Lookup(out), nil
 }
 
+// Tool calls one tool by hand for the person at the terminal, behind the gate of a run there. The repositories of q are opened first;
+// one that cannot be is the result.
+func (r *Runner) Tool(ctx context.Context, q librarian.Request, name string, args json.RawMessage) (tool.Result, error) {
+	kit := r.o.Toolbox(r.gate(librarian.Run{Request: q}, librarian.Repo{}, r.o.Base))
+	defer kit.Close()
+	tools, err := tool.NewCatalog(kit.Tools...)
+	if err != nil {
+		return tool.Result{}, err
+	}
+	for _, repo := range q.Repos {
+		if res, err := callByName(ctx, tools, "checkout_repo", map[string]any{"repo": repo}); err != nil || res.IsError {
+			return res, err
+		}
+	}
+	t, ok := tools.Get(name)
+	if !ok {
+		return tool.Errorf("%s is not available here.", name), nil
+	}
+	return t.Call(ctx, args)
+}
+
+// Tools lists what [Runner.Tool] can call.
+func (r *Runner) Tools(q librarian.Request) []tool.Spec {
+	kit := r.o.Toolbox(r.gate(librarian.Run{Request: q}, librarian.Repo{}, r.o.Base))
+	defer kit.Close()
+	specs := make([]tool.Spec, len(kit.Tools))
+	for i, t := range kit.Tools {
+		specs[i] = t.Spec()
+	}
+	return specs
+}
+
 // lookUpError keeps a look-up from being tried forever: only a stop of the process is worth another try.
 func (r *Runner) lookUpError(ctx context.Context, err error) error {
 	if ctx.Err() != nil {

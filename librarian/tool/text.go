@@ -74,13 +74,13 @@ func Table(specs []Spec) string {
 	b.WriteString("| tool | parameters | what it does |\n|---|---|---|\n")
 	for _, s := range specs {
 		what, _, _ := strings.Cut(s.Description, ". ")
-		fmt.Fprintf(&b, "| `%s` | %s | %s. |\n", s.Name, strings.Join(parameters(s), ", "), strings.ReplaceAll(strings.TrimSuffix(what, "."), "|", `\|`))
+		fmt.Fprintf(&b, "| `%s` | %s | %s. |\n", s.Name, "`"+strings.Join(s.Parameters(), "`, `")+"`", strings.ReplaceAll(strings.TrimSuffix(what, "."), "|", `\|`))
 	}
 	return b.String()
 }
 
-// parameters are a schema's properties in their order, which a map would lose.
-func parameters(s Spec) []string {
+// Parameters are the names of a tool's parameters in their order, with "?" behind those that can be left out.
+func (s Spec) Parameters() []string {
 	var schema struct {
 		Required   []string        `json:"required"`
 		Properties json.RawMessage `json:"properties"`
@@ -100,11 +100,10 @@ func parameters(s Spec) []string {
 			return out
 		}
 		p := fmt.Sprint(name)
-		if slices.Contains(schema.Required, p) {
-			out = append(out, "`"+p+"`")
-		} else {
-			out = append(out, "`"+p+"?`")
+		if !slices.Contains(schema.Required, p) {
+			p += "?"
 		}
+		out = append(out, p)
 	}
 	return out
 }

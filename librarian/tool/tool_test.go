@@ -81,5 +81,5 @@ func TestTable(t *testing.T) {
 	s := newSample("s").Spec()
 	s.Description = "Takes a|b. And more."
 	require.Equal(t, "| tool | parameters | what it does |\n|---|---|---|\n| `s` | `path`, `offset?`, `names?` | Takes a\\|b. |\n", tool.Table([]tool.Spec{s}))
-	require.Equal(t, "| tool | parameters | what it does |\n|---|---|---|\n| `x` |  | . |\n", tool.Table([]tool.Spec{{Name: "x"}}))
+	require.Equal(t, "| tool | parameters | what it does |\n|---|---|---|\n| `x` | `` | . |\n", tool.Table([]tool.Spec{{Name: "x"}}))
 }
