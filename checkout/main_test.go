@@ -31,6 +31,7 @@ type childJob struct {
 	Refs      []string // each of each repository
 	Maintain  bool     // after each round
 	Loop      time.Duration
+	Memory    bool // print the peak of this process's memory at the end
 	Budget    checkout.Budget
 }
 
@@ -83,9 +84,27 @@ func child(text string) error {
 			}
 		}
 		if time.Now().After(end) {
+			if job.Memory {
+				return printPeak()
+			}
 			return nil
 		}
 	}
+}
+
+// printPeak prints the most memory that this process ever had, in bytes.
+func printPeak() error {
+	b, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		return err
+	}
+	for l := range strings.Lines(string(b)) {
+		var kb int64
+		if _, err := fmt.Sscanf(l, "VmHWM: %d kB", &kb); err == nil {
+			fmt.Println("peak", kb<<10)
+		}
+	}
+	return nil
 }
 
 // startChild starts a child process; its output comes from the reader.

@@ -56,7 +56,7 @@ func (s *Store) materialise(ctx context.Context, k storeKey, repo Repo, p *plan)
 	if err := os.MkdirAll(filepath.Join(out, "tree"), 0o700); err != nil {
 		return nil, err
 	}
-	if err := s.writeTree(ctx, s.gitDir(k), filepath.Join(out, "tree"), p.tree); err != nil {
+	if err := s.writeTree(ctx, k, filepath.Join(out, "tree"), p.tree); err != nil {
 		return nil, diskFull(repo, err)
 	}
 	files := 0
@@ -95,11 +95,18 @@ func (s *Store) materialise(ctx context.Context, k storeKey, repo Repo, p *plan)
 	return t, nil
 }
 
+// writers is how many files are written at a time: making a file waits for the
+// disk more than for the processor.
+const writers = 12
+
 // smallBlob is the size up to which a blob is passed on in memory.
 const smallBlob = 1 << 20
 
-// writeTree writes all files of a tree below dir.
-func (s *Store) writeTree(ctx context.Context, gitDir, dir string, tree *Tree) error {
+// writeTree writes all files of a tree below dir. Those that a tree of the same
+// store already has are linked to that one: what the two share is on disk once.
+func (s *Store) writeTree(ctx context.Context, k storeKey, dir string, tree *Tree) error {
+	link, done := s.linker(ctx, k, tree)
+	defer done()
 	made := map[string]bool{"": true}
 	var dirs []string
 	mkdir := func(rel string) error {
@@ -128,12 +135,15 @@ func (s *Store) writeTree(ctx context.Context, gitDir, dir string, tree *Tree) e
 			}
 			continue
 		}
+		if link(e, filepath.Join(dir, e.Path)) {
+			continue
+		}
 		if len(paths[e.OID]) == 0 {
 			order = append(order, e.OID)
 		}
 		paths[e.OID] = append(paths[e.OID], e)
 	}
-	if err := s.writeBlobs(ctx, gitDir, dir, order, paths); err != nil {
+	if err := s.writeBlobs(ctx, s.gitDir(k), dir, order, paths); err != nil {
 		return err
 	}
 	for i := len(dirs) - 1; i >= 0; i-- {
@@ -142,6 +152,56 @@ func (s *Store) writeTree(ctx context.Context, gitDir, dir string, tree *Tree) e
 		}
 	}
 	return os.Chmod(dir, 0o555) //nolint:gosec // as above
+}
+
+// linker gives a func that links a file from the store's tree that was used
+// last, if that has it. The tree is held until done.
+func (s *Store) linker(ctx context.Context, k storeKey, tree *Tree) (link func(e Entry, to string) bool, done func()) {
+	no := func(Entry, string) bool { return false }
+	if len(tree.Entries) == 0 {
+		return no, func() {}
+	}
+	t := s.lastUsed(ctx, k)
+	if t == nil {
+		return no, func() {}
+	}
+	list, err := t.list()
+	if err != nil {
+		return no, func() { s.letGo(t) }
+	}
+	type file struct {
+		oid  string
+		mode os.FileMode
+	}
+	have := make(map[file]string, len(list.Entries))
+	for _, e := range list.Entries {
+		if e.Kind != Submodule {
+			have[file{e.OID, fileMode(e.Kind)}] = e.Path
+		}
+	}
+	return func(e Entry, to string) bool {
+		from, ok := have[file{e.OID, fileMode(e.Kind)}]
+		return ok && os.Link(filepath.Join(t.dir, from), to) == nil
+	}, func() { s.letGo(t) }
+}
+
+// lastUsed holds the tree of a store that was used last, nil if there is none.
+func (s *Store) lastUsed(ctx context.Context, k storeKey) *sharedTree {
+	shas, err := os.ReadDir(filepath.Join(s.storeDir(k), "trees"))
+	if err != nil {
+		return nil
+	}
+	best, at := "", time.Time{}
+	for _, e := range shas {
+		fi, err := os.Stat(filepath.Join(s.treeDir(k, e.Name()), "meta.json"))
+		if err == nil && (best == "" || fi.ModTime().After(at)) {
+			best, at = e.Name(), fi.ModTime()
+		}
+	}
+	if best == "" {
+		return nil
+	}
+	return s.hold(ctx, k, best)
 }
 
 func parent(p string) string {
@@ -165,7 +225,7 @@ func (s *Store) writeBlobs(ctx context.Context, gitDir, dir string, order []stri
 	}
 	jobs := make(chan job, 16)
 	var wg sync.WaitGroup
-	for range 3 {
+	for range writers {
 		wg.Go(func() {
 			for j := range jobs {
 				if oidOf("blob", j.data) != j.oid {

@@ -31,7 +31,7 @@ func (s *Store) catFile(ctx context.Context, gitDir string, ask func(io.Writer) 
 	pr, pw := io.Pipe()
 	go func() { pw.CloseWithError(ask(pw)) }()
 	defer pr.Close()
-	return s.git.run(ctx, gitCommand{dir: gitDir, args: []string{"cat-file", "--batch"}, stdin: pr, stdout: func(r io.Reader) error {
+	return s.git.run(ctx, gitCommand{dir: gitDir, args: []string{"cat-file", "--batch", "--buffer"}, stdin: pr, stdout: func(r io.Reader) error {
 		br := bufio.NewReaderSize(r, 256<<10)
 		for {
 			obj, err := readHeader(br)
