@@ -22,7 +22,6 @@ import (
 	"github.com/librarian-app/librarian/librarian/hub"
 	"github.com/librarian-app/librarian/librarian/queue"
 	"github.com/librarian-app/librarian/librarian/run"
-	"github.com/librarian-app/librarian/librarian/settings"
 	"github.com/librarian-app/librarian/librarian/store"
 )
 
@@ -147,6 +146,7 @@ func (s *Server) serve(ctx context.Context, ln net.Listener, runs *store.Store, 
 	}
 	go func() { stopped <- srv.Serve(ln) }()
 	go s.tidy(ctx, runs)
+	go (&hub.MissedDeliveries{Hub: github}).Run(ctx)
 	s.log.InfoContext(ctx, "serving", "app", me.Slug, "webhook", "http://"+ln.Addr().String()+WebhookPath, "github", github.Host(), "model", s.cfg.Models.Default)
 	if s.ready != nil {
 		s.ready("http://" + ln.Addr().String() + WebhookPath)
@@ -228,9 +228,7 @@ func (s *Server) runner(ctx context.Context, h *hub.Hub, me hub.App, checkouts *
 		},
 		Threads: h, Poster: poster, Tokens: tokens{h}, Checkouts: checkouts,
 		Toolbox: (&workshop{index: index, box: box, hub: h, grep: s.cfg.Tools.GrepApp, now: s.now}).kit, Models: s.models,
-		Settings: func(context.Context, int64, librarian.Repo) (settings.Settings, []settings.Fault, error) {
-			return s.cfg.base(), nil, nil
-		},
+		Settings: hub.NewLayers(h, s.cfg.base()).Effective,
 		Spending: spending{runs}, Slug: me.Slug, AppID: me.ID, Host: h.Host(), GitHosts: s.cfg.Checkout.Hosts,
 		Progress: s.cfg.Limits.Progress, Secrets: secretsOf(h, s.shop, s.secrets.WebhookSecret), Version: Version(), Now: s.now,
 		Logger: s.log.With("part", "run"), Watch: s.watch,
