@@ -5,11 +5,14 @@ import (
 	"encoding/json"
 	"flag"
 	"os"
+	"reflect"
 	"testing"
 
 	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/stretchr/testify/require"
 	"go.yaml.in/yaml/v3"
+
+	"github.com/librarian-app/librarian/librarian"
 )
 
 var update = flag.Bool("update", false, "write deploy/librarian.schema.json anew")
@@ -60,5 +63,34 @@ func TestSchemaAgrees(t *testing.T) {
 		f := &faults{lines: map[string]int{}}
 		_, whole := parse([]byte(text), f)
 		require.Equal(t, ok, whole && len(f.all) == 0, "parser: %s: %v", text, f.all)
+	}
+}
+
+// TestExample holds the commented example to the parser, and to naming every key there is.
+func TestExample(t *testing.T) {
+	t.Parallel()
+	raw, err := os.ReadFile("../../deploy/librarian.yml")
+	require.NoError(t, err)
+	b := Default()
+	b.Models = Models{Default: "builtin/scout", Allowed: []string{"builtin/scout"}}
+	s, told := Merge(b, librarian.RepoName{Owner: "acme", Name: "web"}, Layer{Source: "example", Raw: raw, Found: true}, Layer{})
+	require.Empty(t, told)
+	require.True(t, s.Enabled)
+	f := &faults{lines: map[string]int{}}
+	_, ok := parse(raw, f)
+	require.True(t, ok)
+	everyKey(t, reflect.TypeFor[File](), "", f.lines)
+}
+
+func everyKey(t *testing.T, of reflect.Type, prefix string, seen map[string]int) {
+	for f := range of.Fields() {
+		key := prefix + f.Tag.Get("yaml")
+		require.Contains(t, seen, key)
+		switch {
+		case f.Type.Kind() == reflect.Pointer && f.Type.Elem().Kind() == reflect.Struct:
+			everyKey(t, f.Type.Elem(), key+".", seen)
+		case f.Type.Kind() == reflect.Slice && f.Type.Elem().Kind() == reflect.Struct:
+			everyKey(t, f.Type.Elem(), key+"[0].", seen)
+		}
 	}
 }
