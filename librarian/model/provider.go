@@ -194,7 +194,7 @@ func (p provider) classify(err error) *failure {
 	if errors.As(err, &u) {
 		err = u.Err
 	}
-	return &failure{e: &Error{Kind: ErrNetwork, Message: err.Error(), Err: err}, retry: !untrusted(err)}
+	return &failure{e: &Error{Kind: ErrNetwork, Message: err.Error(), Err: err}, retry: !untrusted(err), few: unreachable(err)}
 }
 
 // keyShapes are what keys look like, and what providers make of them in their messages.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"log/slog"
 	"math/rand/v2"
+	"net"
 	"net/http"
 	"strconv"
 	"time"
@@ -40,7 +41,11 @@ func (r Retry) withDefaults() Retry {
 type failure struct {
 	e     *Error
 	retry bool
+	few   bool // more than a few attempts would only keep the asker waiting
 }
+
+// fewAttempts are made where nobody listens at all: a wrong address is likelier than a restart that takes minutes.
+const fewAttempts = 3
 
 func (f *failure) Error() string { return f.e.Error() }
 
@@ -52,7 +57,7 @@ func (r Retry) do(ctx context.Context, log *slog.Logger, f func() (Reply, error)
 	for attempt := 1; ; attempt++ {
 		reply, err := f()
 		var fail *failure
-		if err == nil || !errors.As(err, &fail) || !fail.retry || attempt >= r.Most {
+		if err == nil || !errors.As(err, &fail) || !fail.retry || attempt >= r.Most || fail.few && attempt >= fewAttempts {
 			return reply, err
 		}
 		pause := time.Duration(float64(wait) * (0.8 + 0.4*rand.Float64()))
@@ -105,6 +110,12 @@ func retryAfter(h http.Header) time.Duration {
 		return min(max(time.Until(t), 0), time.Hour)
 	}
 	return 0
+}
+
+// unreachable reports whether err says that no connection came about.
+func unreachable(err error) bool {
+	var op *net.OpError
+	return errors.As(err, &op) && op.Op == "dial"
 }
 
 // untrusted reports whether err is a certificate that is not to be trusted, which no retry mends.
