@@ -22,6 +22,9 @@ type Anthropic struct {
 
 // NewAnthropic makes the adapter. It reads no environment and connects to nothing.
 func NewAnthropic(o Options) (*Anthropic, error) {
+	if o.Stall <= 0 {
+		o.Stall = time.Minute
+	}
 	b, err := newProvider(o)
 	if err != nil {
 		return nil, err

@@ -30,7 +30,7 @@ type Options struct {
 	Retry  Retry
 
 	FirstByte time.Duration // how long a reply may take to begin; 5 min (local servers read a long prompt slowly)
-	Stall     time.Duration // how long a stream may be silent; 60 s
+	Stall     time.Duration // how long a stream may be silent; 60 s for Anthropic, which pings, else 3 min: the model may be thinking
 
 	Log *slog.Logger // of retries; nil: slog.Default()
 }
@@ -74,7 +74,7 @@ func newProvider(o Options) (provider, error) {
 		o.FirstByte = 5 * time.Minute
 	}
 	if o.Stall <= 0 {
-		o.Stall = time.Minute
+		o.Stall = 3 * time.Minute
 	}
 	if o.Log == nil {
 		o.Log = slog.Default()
