@@ -3,6 +3,7 @@ package hub
 import (
 	"fmt"
 	"net/url"
+	"runtime"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -61,4 +62,24 @@ func TestEndpoint(t *testing.T) {
 			require.False(t, e.is(u), other)
 		}
 	}
+}
+
+// Issue 6, 6: the memory of a cache is flat however many URLs pass through it.
+func TestMillionURLs(t *testing.T) {
+	c := newLRU(4 << 20)
+	body := make([]byte, 600) // an answer with its headers
+	fill := func(from, to int) uint64 {
+		for i := from; i < to; i++ {
+			c.Set(fmt.Sprintf("https://api.example/repos/acme/app/issues/%d", i), append([]byte(nil), body...))
+		}
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
+	}
+	early := fill(0, 50_000)
+	late := fill(50_000, 1_000_000)
+	require.Less(t, late, early+2<<20, "bytes after a million, against those after the first 50,000")
+	require.LessOrEqual(t, c.bytes, int64(4<<20))
+	require.Equal(t, len(c.byKey), c.order.Len())
 }

@@ -104,3 +104,48 @@ func TestAnEndlessAnswerIsRefused(t *testing.T) {
 	_, err := w.hub.ByID(ctx, w.inst, w.id("acme/app"))
 	require.ErrorContains(t, err, "longer than 16 MiB")
 }
+
+// Issue 6, 6: of a second identical run at least 80 % of the calls that can be are conditional and answered 304.
+func TestSecondRunIsConditional(t *testing.T) {
+	t.Parallel()
+	c := &clock{}
+	w := newWorld(t, githubsim.Options{Now: c.now}, func(o *hub.Options) { o.Now = c.now })
+	pull, _ := w.withCode()
+	asked, err := w.Comment("acme/code", pull.Number, "ada", "@librarian why?")
+	require.NoError(t, err)
+	place := w.place("acme/code", pull, asked.ID)
+	place.Kind = librarian.PlacePull
+	layers := w.layers()
+	run := func() (reads, confirmed int) {
+		n := len(w.Requests())
+		repo, err := w.hub.ByID(ctx, w.inst, place.Repo)
+		require.NoError(t, err)
+		_, _, err = layers.Effective(ctx, w.inst, repo)
+		require.NoError(t, err)
+		_, err = w.hub.Permission(ctx, w.inst, repo, w.principal("ada"))
+		require.NoError(t, err)
+		_, err = w.hub.Thread(ctx, place)
+		require.NoError(t, err)
+		_, err = w.hub.ByName(ctx, w.inst, librarian.RepoName{Owner: "globex", Name: "lib"})
+		require.NoError(t, err)
+		there, err := w.hub.TriggerExists(ctx, place)
+		require.NoError(t, err)
+		require.True(t, there)
+		for _, r := range w.Requests()[n:] {
+			if r.Method != http.MethodGet || r.Status == http.StatusNotFound || strings.HasSuffix(r.Path, "/installation") {
+				continue // a mint, what is not there, and what the App asks with its own key: none of these can be kept
+			}
+			reads++
+			if r.Conditional && r.Status == http.StatusNotModified {
+				confirmed++
+			}
+		}
+		return reads, confirmed
+	}
+	run()
+	c.forward(2 * time.Minute) // nothing of the first is believed any longer
+	reads, confirmed := run()
+	t.Logf("%d of %d confirmed", confirmed, reads)
+	require.GreaterOrEqual(t, reads, 9)
+	require.GreaterOrEqual(t, confirmed*100, reads*80)
+}
