@@ -39,35 +39,36 @@ func TestJWTIsVerified(t *testing.T) {
 	otherKey, err := rsa.GenerateKey(rand.Reader, 2048)
 	require.NoError(t, err)
 	other := pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(otherKey)})
-	now := s.clock.Now().Unix()
 	id := strconv.FormatInt(s.app.ID, 10)
 	const rs256 = `{"alg":"RS256","typ":"JWT"}`
-	claims := func(iss string, iat, exp int64) string {
-		return fmt.Sprintf(`{"iss":%s,"iat":%d,"exp":%d}`, iss, iat, exp)
+	claims := func(iss string, iat, exp int64) func() string { // seconds from the moment of the call
+		return func() string {
+			now := s.clock.Now().Unix()
+			return fmt.Sprintf(`{"iss":%s,"iat":%d,"exp":%d}`, iss, now+iat, now+exp)
+		}
 	}
 	for name, tc := range map[string]struct {
-		key            []byte
-		header, claims string
-		status         int
+		key    []byte
+		header string
+		claims func() string
+		status int
 	}{
-		"right":             {appKey(), rs256, claims(`"`+id+`"`, now-60, now+540), 200},
-		"numeric issuer":    {appKey(), rs256, claims(id, now-60, now+540), 200},
-		"client id":         {appKey(), rs256, claims(`"`+s.app.ClientID+`"`, now-60, now+600), 200},
-		"another's key":     {other, rs256, claims(id, now-60, now+540), 401},
-		"expired":           {appKey(), rs256, claims(id, now-600, now-1), 401},
-		"too long":          {appKey(), rs256, claims(id, now, now+900), 401},
-		"from the future":   {appKey(), rs256, claims(id, now+30, now+300), 401},
-		"no times":          {appKey(), rs256, `{"iss":` + id + `}`, 401},
-		"unknown issuer":    {appKey(), rs256, claims("99", now, now+300), 404},
-		"another algorithm": {appKey(), `{"alg":"none"}`, claims(id, now, now+300), 401},
+		"right":             {appKey(), rs256, claims(`"`+id+`"`, -60, 540), 200},
+		"numeric issuer":    {appKey(), rs256, claims(id, -60, 540), 200},
+		"client id":         {appKey(), rs256, claims(`"`+s.app.ClientID+`"`, -60, 600), 200},
+		"another's key":     {other, rs256, claims(id, -60, 540), 401},
+		"expired":           {appKey(), rs256, claims(id, -600, -1), 401},
+		"too long":          {appKey(), rs256, claims(id, 0, 900), 401},
+		"from the future":   {appKey(), rs256, claims(id, 30, 300), 401},
+		"no times":          {appKey(), rs256, func() string { return `{"iss":` + id + `}` }, 401},
+		"unknown issuer":    {appKey(), rs256, claims("99", 0, 300), 404},
+		"another algorithm": {appKey(), `{"alg":"none"}`, claims(id, 0, 300), 401},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			require.Equal(t, tc.status, s.call("GET", "/app", jwt(t, tc.key, tc.header, tc.claims), "").status)
+			require.Equal(t, tc.status, s.call("GET", "/app", jwt(t, tc.key, tc.header, tc.claims()), "").status)
 		})
 	}
 	t.Run("an App may not read repositories as itself", func(t *testing.T) {
-		t.Parallel()
 		_, _, err := s.asApp().Repositories.Get(t.Context(), "acme", "widget")
 		refused(t, err, 403, "Resource not accessible by integration")
 	})

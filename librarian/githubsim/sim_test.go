@@ -34,22 +34,22 @@ var appKey = sync.OnceValue(func() []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)})
 })
 
-// clock is a clock that tests move.
+// clock is the machine's clock, moved by tests. It runs on, since clients stamp their JWTs by the machine's.
 type clock struct {
-	mu sync.Mutex
-	at time.Time
+	mu    sync.Mutex
+	ahead time.Duration
 }
 
 func (c *clock) Now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.at
+	return time.Now().Add(c.ahead)
 }
 
 func (c *clock) Add(d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.at = c.at.Add(d)
+	c.ahead += d
 }
 
 // sim is the world of most tests: organisation acme with the public widget and the private vault, both with the same code, an App
@@ -66,7 +66,9 @@ type sim struct {
 
 func start(t *testing.T, opts githubsim.Options) *sim {
 	t.Helper()
-	s := &sim{t: t, clock: &clock{at: time.Now()}}
+	_, err := description() // it takes longer than a delivery may
+	require.NoError(t, err)
+	s := &sim{t: t, clock: &clock{}}
 	if opts.Now == nil {
 		opts.Now = s.clock.Now
 	}
@@ -79,7 +81,7 @@ func start(t *testing.T, opts githubsim.Options) *sim {
 		_, err := s.CreateUser(login)
 		require.NoError(t, err)
 	}
-	_, err := s.CreateOrg("acme")
+	_, err = s.CreateOrg("acme")
 	require.NoError(t, err)
 	_, err = s.CreateRepo("acme", "widget", githubsim.RepoOptions{Path: s.repo, Description: "A widget", Stars: 7, Language: "Go", Topics: []string{"demo"}})
 	require.NoError(t, err)
