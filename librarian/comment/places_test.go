@@ -3,6 +3,7 @@ package comment_test
 import (
 	"fmt"
 	"net/http"
+	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -28,9 +29,9 @@ b
 // withCode adds acme/code, with a pull request, and turns place to it.
 func (h *thread) withCode() (githubsim.Issue, map[string]string) {
 	h.t.Helper()
-	dir := h.t.TempDir() + "/code.git"
-	shas := checkouttest.Build(h.t, dir, code)
-	repo, err := h.CreateRepo("acme", "code", githubsim.RepoOptions{Path: dir})
+	h.code = h.t.TempDir() + "/code.git"
+	shas := checkouttest.Build(h.t, h.code, code)
+	repo, err := h.CreateRepo("acme", "code", githubsim.RepoOptions{Path: h.code})
 	require.NoError(h.t, err)
 	require.NoError(h.t, h.SetPermission("acme/code", "ada", "admin", ""))
 	pull, err := h.OpenPull("acme/code", "ada", githubsim.PullOptions{Title: "t", Body: "b", Head: "topic"})
@@ -346,6 +347,24 @@ func TestL7_CheckRun(t *testing.T) {
 			require.NoError(t, h.poster.React(ctx, h.place, librarian.ReactionRocket))
 		})
 	}
+}
+
+func TestCheckRunStaysAtItsCommit(t *testing.T) {
+	t.Parallel()
+	h := newThread(t, githubsim.Options{})
+	_, shas := h.withCode()
+	h.place.Kind, h.place.Number, h.place.Trigger = librarian.PlaceCommit, 0, librarian.TriggerDispatch
+	shown, err := h.poster.Say(ctx, h.place, h.post(librarian.RoleProgress, "working"))
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(h.code+"/refs/heads/main", []byte(shas["second"]+"\n"), 0o600)) // a push meanwhile
+	done, err := h.poster.Say(ctx, h.place, h.post(librarian.RoleAnswer, "the answer"))
+	require.NoError(t, err)
+	require.Equal(t, -shown.Comment, done.Comment)
+	require.Empty(t, h.CheckRuns("acme/code", shas["second"]))
+	other := h.post(librarian.RoleAnswer, "another run")
+	other.Run = librarian.NewRunID()
+	h.say(other)
+	require.Len(t, h.CheckRuns("acme/code", shas["second"]), 1, "who asks now is answered at the head of now")
 }
 
 func TestCheckRunOfAnotherAppIsNotOurs(t *testing.T) {
