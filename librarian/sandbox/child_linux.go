@@ -132,9 +132,9 @@ func pointers(list []string) ([]*byte, error) {
 	return out, nil
 }
 
-// dropTo becomes a user that owns nothing but the scratch folder. Of root's capabilities it keeps, where there, the one to pass
-// by the modes of folders on the way to the tree: what may be read is Landlock's to say, and trees lie below folders that are
-// closed to everybody else.
+// dropTo becomes a user that owns nothing but the scratch folder. Of root's capabilities it keeps one, to pass by the modes of
+// folders on the way to the tree, because trees lie below folders that are closed to everybody else: what may be read and written
+// is Landlock's to say. Reading and searching is enough; containers often have only the one that writes too.
 func dropTo(uid int) error {
 	if err := syscall.Setgroups(nil); err != nil {
 		return err
@@ -153,14 +153,19 @@ func dropTo(uid int) error {
 	if err := unix.Capget(&header, &have[0]); err != nil {
 		return err
 	}
-	const readSearch = 1 << unix.CAP_DAC_READ_SEARCH
-	keep := have[0].Permitted & readSearch
-	set := [2]unix.CapUserData{{Effective: keep, Permitted: keep, Inheritable: keep}}
+	kept := uint32(0)
+	var capability uintptr
+	for _, c := range []uintptr{unix.CAP_DAC_OVERRIDE, unix.CAP_DAC_READ_SEARCH} {
+		if bit := uint32(1) << c; have[0].Permitted&bit != 0 {
+			kept, capability = bit, c
+		}
+	}
+	set := [2]unix.CapUserData{{Effective: kept, Permitted: kept, Inheritable: kept}}
 	if err := unix.Capset(&header, &set[0]); err != nil {
 		return err
 	}
-	if keep != 0 {
-		return unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_RAISE, unix.CAP_DAC_READ_SEARCH, 0, 0)
+	if kept != 0 {
+		return unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_RAISE, capability, 0, 0)
 	}
 	return nil
 }

@@ -61,11 +61,12 @@ func (s *Sandbox) run(ctx context.Context, c Command, slot int, scratch string) 
 	cmd.Stdout, cmd.Stderr = outWrite, outWrite
 	cmd.ExtraFiles = []*os.File{statusWrite}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // its own group, and no terminal
-	return s.wait(ctx, c, cmd, scratch, status, out, func() { _ = statusWrite.Close(); _ = outWrite.Close() })
+	w := watch{uid: uid, scratch: scratch, limits: s.opt.Limits}
+	return s.wait(ctx, c, cmd, &w, status, out, func() { _ = statusWrite.Close(); _ = outWrite.Close() })
 }
 
 // wait starts the process, watches its group and gathers the output.
-func (s *Sandbox) wait(ctx context.Context, c Command, cmd *exec.Cmd, scratch string, status, out *os.File, closeOurs func()) (Output, error) {
+func (s *Sandbox) wait(ctx context.Context, c Command, cmd *exec.Cmd, w *watch, status, out *os.File, closeOurs func()) (Output, error) {
 	began := time.Now()
 	started, ended := make(chan error, 1), make(chan error, 1)
 	go func() {
@@ -95,7 +96,7 @@ func (s *Sandbox) wait(ctx context.Context, c Command, cmd *exec.Cmd, scratch st
 		said <- string(b)
 	}()
 
-	w := watch{group: group, scratch: scratch, limits: s.opt.Limits}
+	w.group = group
 	killed, exit := w.until(ctx, c.Timeout, ended)
 	// Whatever is left of the group goes, and with it the last writers of the pipe.
 	killGroup(group)

@@ -21,8 +21,8 @@ import (
 	"github.com/librarian-app/librarian/librarian/sandbox"
 )
 
-// asNobody is set in the tests' second round, which a root's round starts.
-const asNobody = "LIBRARIAN_SANDBOX_TEST_AS_NOBODY"
+// furtherRound is set in the tests' further rounds, which a root's round starts.
+const furtherRound = "LIBRARIAN_SANDBOX_TEST_ROUND"
 
 func TestMain(m *testing.M) {
 	sandbox.Child()
@@ -168,7 +168,7 @@ func TestNothingIsLeftBehind(t *testing.T) {
 func TestEscapes(t *testing.T) {
 	t.Parallel()
 	escapes(t)
-	if os.Geteuid() != 0 || os.Getenv(asNobody) != "" {
+	if os.Geteuid() != 0 || os.Getenv(furtherRound) != "" {
 		return
 	}
 	t.Run("as nobody", func(t *testing.T) {
@@ -183,7 +183,7 @@ func TestEscapes(t *testing.T) {
 		copyFile(t, self, binary)
 		cmd := exec.CommandContext(t.Context(), binary, "-test.run", "^(TestProbe|TestEscapes|TestBombs|TestRunGivesTheOutput|TestNothingIsLeftBehind)$", "-test.v")
 		cmd.Dir = dir
-		cmd.Env = append(os.Environ(), asNobody+"=1", "TMPDIR="+dir, "HOME="+dir)
+		cmd.Env = append(os.Environ(), furtherRound+"=1", "TMPDIR="+dir, "HOME="+dir)
 		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
 		out, err := cmd.CombinedOutput()
 		require.NoError(t, err, string(out))
@@ -192,6 +192,22 @@ func TestEscapes(t *testing.T) {
 		}
 		require.Contains(t, string(out), "--- PASS: TestEscapes")
 	})
+}
+
+// A container's root has fewer capabilities than the machine's; LIBRARIAN_LONG=1 runs the tests as one.
+func TestAsTheRootOfAContainer(t *testing.T) {
+	setpriv, err := exec.LookPath("setpriv")
+	if err != nil || os.Geteuid() != 0 || os.Getenv("LIBRARIAN_LONG") == "" || os.Getenv(furtherRound) != "" {
+		t.Skip("needs root, setpriv and LIBRARIAN_LONG=1")
+	}
+	self, err := os.Executable()
+	require.NoError(t, err)
+	cmd := exec.CommandContext(t.Context(), setpriv, "--inh-caps=-all", "--bounding-set=-all,+chown,+dac_override,+fsetid,+fowner,+mknod,+net_raw,+setgid,+setuid,"+
+		"+setfcap,+setpcap,+net_bind_service,+sys_chroot,+kill,+audit_write", self, "-test.v", "-test.run", "^(TestProbe|TestEscapes|TestBombs|TestRunGivesTheOutput|TestNothingIsLeftBehind)$")
+	cmd.Env = append(os.Environ(), furtherRound+"=1")
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, string(out))
+	require.Contains(t, string(out), "--- PASS: TestBombs")
 }
 
 func copyFile(t *testing.T, from, to string) {

@@ -8,10 +8,13 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // interval is how often a group is looked at. What it can do in one is bounded by the limits of each process.
@@ -20,6 +23,7 @@ const interval = 50 * time.Millisecond
 // watch sums what a command's group uses. The group cannot be left: setsid and setpgid are refused inside.
 type watch struct {
 	group   int
+	uid     int // of the group; 0: our own
 	scratch string
 	limits  Limits
 	peak    Usage
@@ -60,11 +64,16 @@ func (w *watch) excess() Reason {
 	processes, pages := 0, int64(0)
 	var unlinked int64
 	seen := map[uint64]bool{}
-	for _, p := range members(w.group) {
+	group := members(w.group)
+	for _, p := range group {
 		processes += p.threads
 		pages += p.resident
-		unlinked += w.unlinked(p.pid, seen)
 	}
+	as(w.uid, func() {
+		for _, p := range group {
+			unlinked += w.unlinked(p.pid, seen)
+		}
+	})
 	size, files := usage(w.scratch, w.limits.Files)
 	now := Usage{Processes: processes, Memory: pages * int64(os.Getpagesize()), Disk: size + unlinked, Files: files}
 	w.peak = Usage{Processes: max(w.peak.Processes, now.Processes), Memory: max(w.peak.Memory, now.Memory), Disk: max(w.peak.Disk, now.Disk),
@@ -149,6 +158,43 @@ func threadsOf(uid int) int {
 		}
 	}
 	return n
+}
+
+// as does something with a user's rights to look at his processes, which root has only with CAP_SYS_PTRACE. For that the
+// kernel compares the user id for files, which belongs to a thread, and the effective capabilities, which it takes away with it
+// (ptrace(2), capabilities(7)). A thread that cannot be set back is given up.
+func as(uid int, do func()) {
+	if uid == 0 {
+		do()
+		return
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		runtime.LockOSThread()
+		header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
+		var caps [2]unix.CapUserData
+		if unix.Capget(&header, &caps[0]) != nil {
+			return
+		}
+		was := caps
+		setFile(uid)
+		caps[0].Effective, caps[1].Effective = caps[0].Permitted, caps[1].Permitted
+		if unix.Capset(&header, &caps[0]) == nil {
+			do()
+		}
+		setFile(0)
+		if unix.Capset(&header, &was[0]) == nil {
+			runtime.UnlockOSThread()
+		}
+	}()
+	<-done
+}
+
+// setFile sets the user and group id for files of this thread alone.
+func setFile(id int) {
+	_, _, _ = unix.RawSyscall(unix.SYS_SETFSGID, uintptr(id), 0, 0)
+	_, _, _ = unix.RawSyscall(unix.SYS_SETFSUID, uintptr(id), 0, 0)
 }
 
 // unlinked sums the open files of scratch that have no name any more.
