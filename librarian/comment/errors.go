@@ -24,15 +24,10 @@ func failed(op string, err error) error {
 
 func classify(err error) error {
 	if g, ok := errors.AsType[*graphError](err); ok {
-		switch {
-		case g.kind == "NOT_FOUND", g.kind == "FORBIDDEN":
-			return librarian.ErrCannotPost
-		case strings.Contains(g.message, "too long"):
-			return librarian.ErrTooLong
-		case g.kind == "UNPROCESSABLE" && strings.Contains(strings.ToLower(g.message), "lock"):
+		if g.kind == "NOT_FOUND" || g.kind == "FORBIDDEN" {
 			return librarian.ErrCannotPost
 		}
-		return nil
+		return refused(g.message)
 	}
 	e, ok := errors.AsType[*github.ErrorResponse](err)
 	if !ok || e.Response == nil {
@@ -42,25 +37,31 @@ func classify(err error) error {
 	case http.StatusForbidden, http.StatusNotFound, http.StatusGone, http.StatusUnavailableForLegalReasons:
 		return librarian.ErrCannotPost
 	case http.StatusUnprocessableEntity:
-		if tooLong(e) {
-			return librarian.ErrTooLong
-		}
+		return refused(said(e))
 	}
 	return nil
 }
 
-// tooLong reads GitHub's 422: "Body is too long (maximum is 65536 characters)", as the message of the answer or of one of
-// its errors.
-func tooLong(e *github.ErrorResponse) bool {
-	if strings.Contains(e.Message, "too long") {
-		return true
+// refused reads why GitHub does not take a comment: "Body is too long (maximum is 65536 characters)", "Unable to create comment
+// because issue is locked.", "Repository was archived so is read-only."
+func refused(why string) error {
+	why = strings.ToLower(why)
+	switch {
+	case strings.Contains(why, "too long"):
+		return librarian.ErrTooLong
+	case strings.Contains(why, "is locked"), strings.Contains(why, "archived"):
+		return librarian.ErrCannotPost
 	}
+	return nil
+}
+
+// said is the message of an answer with those of its errors.
+func said(e *github.ErrorResponse) string {
+	all := e.Message
 	for _, one := range e.Errors {
-		if strings.Contains(one.Message, "too long") {
-			return true
-		}
+		all += "\n" + one.Message
 	}
-	return false
+	return all
 }
 
 // status is the HTTP status that GitHub answered with; 0 where it did not answer.

@@ -1,6 +1,7 @@
 package comment_test
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"os"
@@ -259,6 +260,42 @@ func TestFaultsInEveryPlace(t *testing.T) {
 		require.ErrorIs(t, err, librarian.ErrCannotPost, "T6")
 		require.Equal(t, []string{"once"}, s.ours())
 	})
+}
+
+func TestT6_P1_WhatGitHubSays(t *testing.T) {
+	t.Parallel()
+	rest := func(message string) githubsim.Fault {
+		return githubsim.Fault{Status: 422, Body: fmt.Sprintf(`{"message":"Validation Failed","errors":[{"message":%q}]}`, message)}
+	}
+	graph := func(kind, message string) githubsim.Fault {
+		return githubsim.Fault{Skip: 1, Status: 200, Body: fmt.Sprintf(`{"data":{"made":null},"errors":[{"type":%q,"message":%q}]}`, kind, message)}
+	}
+	for _, tt := range []struct {
+		surface string
+		fault   githubsim.Fault
+		want    error
+	}{
+		{"review", rest("Unable to create comment because issue is locked."), librarian.ErrCannotPost},
+		{"review", rest("Body is too long (maximum is 65536 characters)"), librarian.ErrTooLong},
+		{"review", rest("something else"), nil},
+		{"discussion", graph("UNPROCESSABLE", "Repository was archived so is read-only."), librarian.ErrCannotPost},
+		{"discussion", graph("UNPROCESSABLE", "Body is too long"), librarian.ErrTooLong},
+		{"discussion", graph("FORBIDDEN", "Resource not accessible by integration"), librarian.ErrCannotPost},
+		{"discussion", graph("UNPROCESSABLE", "something else"), nil},
+	} {
+		t.Run(tt.surface+" "+tt.fault.Body, func(t *testing.T) {
+			t.Parallel()
+			s := surfaces[tt.surface](t)
+			tt.fault.Method, tt.fault.Path = http.MethodPost, regexp.MustCompile(s.remote)
+			s.Inject(tt.fault)
+			_, err := s.poster.Say(ctx, s.place, s.post(librarian.RoleAnswer, "x"))
+			require.Error(t, err)
+			for _, kind := range []error{librarian.ErrCannotPost, librarian.ErrTooLong} {
+				require.Equal(t, kind == tt.want, errors.Is(err, kind), "%v", err)
+			}
+			require.Empty(t, s.ours())
+		})
+	}
 }
 
 func TestReactToReviewsLabelsAndDispatches(t *testing.T) {
