@@ -16,29 +16,33 @@ const (
 	MaxEventData = 8 << 20 // bytes of JSON
 )
 
-// Append adds an event to a run's log and returns its number. data is written as JSON; a json.RawMessage byte for byte.
-func (s *Store) Append(ctx context.Context, id librarian.RunID, kind librarian.EventKind, data any) (seq int64, err error) {
-	err = s.Tx(ctx, func(t *Tx) error {
-		seq, err = t.Append(ctx, id, kind, data)
-		return err
-	})
-	return seq, err
+// Append adds an event inside the transaction. data is written as JSON; a json.RawMessage byte for byte.
+func (t *Tx) Append(ctx context.Context, id librarian.RunID, kind librarian.EventKind, data any) (int64, error) {
+	raw, err := encode(id, kind, data)
+	if err != nil {
+		return 0, err
+	}
+	return t.append(ctx, id, kind, raw)
 }
 
-// Append adds an event inside the transaction.
-func (t *Tx) Append(ctx context.Context, id librarian.RunID, kind librarian.EventKind, data any) (int64, error) {
+// encode makes the JSON of an event.
+func encode(id librarian.RunID, kind librarian.EventKind, data any) (json.RawMessage, error) {
 	raw, ok := data.(json.RawMessage)
 	if !ok {
 		var err error
 		if raw, err = json.Marshal(data); err != nil {
-			return 0, fmt.Errorf("store: append %s: %w", kind, err)
+			return nil, fmt.Errorf("store: append %s: %w", kind, err)
 		}
 	} else if !json.Valid(raw) {
-		return 0, fmt.Errorf("store: append %s: the data is not JSON", kind)
+		return nil, fmt.Errorf("store: append %s: the data is not JSON", kind)
 	}
 	if len(raw) > MaxEventData {
-		return 0, &TooLargeError{Run: id, What: fmt.Sprintf("an event of %d bytes (at most %d)", len(raw), MaxEventData)}
+		return nil, &TooLargeError{Run: id, What: fmt.Sprintf("an event of %d bytes (at most %d)", len(raw), MaxEventData)}
 	}
+	return raw, nil
+}
+
+func (t *Tx) append(ctx context.Context, id librarian.RunID, kind librarian.EventKind, raw json.RawMessage) (int64, error) {
 	now := micros(t.s.Now())
 	// The update locks the run's row, so that numbers have no gaps even with several writers.
 	var seq int64

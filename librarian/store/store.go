@@ -28,6 +28,7 @@ type Store struct {
 	read  *sql.DB // the same as write on PostgreSQL
 	now   func() time.Time
 	ttl   time.Duration
+	logs  batches
 	close func() error
 }
 
