@@ -183,23 +183,21 @@ func hostileBodies(size int) map[string]string {
 
 const bodySize = 65_500
 
-// A body sixteen times as long may take sixteen times as long, and some more on a busy machine; what is quadratic takes
-// 256 times as long.
+// A body sixteen times as long may take sixteen times as long, and some more: stairs of lists take the power of 1.5, since
+// each line is as long as it is deep. What is quadratic takes 256 times as long.
 func TestM7_HostileBodiesAreLinear(t *testing.T) {
 	const fine = 50 * time.Millisecond
 	took := func(body string) time.Duration {
 		best := time.Hour
-		for i := 0; i < 3 || i < 20 && best > fine; i++ { // whoever else works on the machine takes turns
-			start := time.Now()
-			Parse(body, testNames)
-			best = min(best, time.Since(start))
+		for i := 0; i < 3 && best > fine/100; i++ {
+			best = min(best, cpuTime(func() { Parse(body, testNames) }))
 		}
 		return best
 	}
 	small := hostileBodies(bodySize / 16)
 	for name, body := range hostileBodies(bodySize) {
-		if long := took(body); long > fine {
-			require.Less(t, long, 64*took(small[name]), name)
+		if long := took(body); long > fine { // a slow machine, or the race detector
+			require.Less(t, long, 128*took(small[name]), name)
 		}
 	}
 }
