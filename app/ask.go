@@ -9,8 +9,8 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
-	"sync"
 
 	"github.com/librarian-app/librarian/checkout"
 	"github.com/librarian-app/librarian/librarian"
@@ -24,54 +24,63 @@ import (
 type AskOptions struct {
 	TerminalOptions
 	Question string
-	JSON     bool // print the answer for programs
+	Owners   []string // accounts to look at
+	Continue string   // the id of a run to go on from; empty: a new one
+	JSON     bool     // print the answer for programs
 	Model    string
 	Getenv   func(string) string // for the models' keys
 	StateDir string              // runs are kept there
 	Out      io.Writer
-	Trace    io.Writer // lines as the run goes on
+	Trace    io.Writer  // the run as it goes on
+	Width    func() int // columns of the terminal that Trace is; nil: it is none, and plain lines are printed
 }
 
 // Ask answers a question on the terminal by the same runner that serves GitHub. It is false when the run ended without
-// an answer.
+// an answer. When ctx ends, the run is stopped like one that somebody stopped: what was found is printed with the run's
+// id, and the error is ctx's.
 func Ask(ctx context.Context, o AskOptions) (answered bool, err error) {
 	if strings.TrimSpace(o.Question) == "" {
 		return false, &UsageError{Message: "there is no question", Hint: `ask like this: librarian ask --repo . "where are webhooks verified?"`}
+	}
+	if len(o.Owners) > librarian.MaxScope {
+		return false, &UsageError{Message: fmt.Sprintf("%d owners are too many", len(o.Owners)), Hint: fmt.Sprintf("name at most %d", librarian.MaxScope)}
+	}
+	runs, err := store.Open(ctx, store.Options{Dir: o.StateDir, Now: o.Now})
+	if err != nil {
+		return false, &UsageError{Message: "runs cannot be kept in " + o.StateDir + ": " + err.Error(), Hint: "set XDG_STATE_HOME to a directory that can be written", Err: err}
+	}
+	defer func() { err = errors.Join(err, runs.Close()) }()
+	if err := o.tidy(ctx, runs); err != nil {
+		return false, err
+	}
+	from, err := o.continued(ctx, runs)
+	if err != nil {
+		return false, err
 	}
 	term, err := openTerminal(ctx, o.TerminalOptions)
 	if err != nil {
 		return false, err
 	}
 	defer func() { err = errors.Join(err, term.close()) }()
-
-	runs, err := store.Open(ctx, store.Options{Dir: o.StateDir, Now: o.Now})
-	if err != nil {
-		return false, &UsageError{Message: "runs cannot be kept in " + o.StateDir + ": " + err.Error(), Hint: "set XDG_STATE_HOME to a directory that can be written", Err: err}
-	}
-	defer func() { err = errors.Join(err, runs.Close()) }()
 	shop, err := newModelShop(o.Config.Models, o.Getenv, o.Log)
 	if err != nil {
 		return false, err
 	}
-	view := &view{out: o.Trace}
+	view := &view{out: o.Trace, width: o.Width, now: o.Now}
+	defer view.close()
 	options := term.run(secretsOf(term.github, shop, []byte(o.Token)))
 	options.Log, options.Progression, options.Models, options.Base, options.Watch = runs, progression{runs}, shop.Model, o.Config.base(), view.take
 	runner := run.New(options)
 	request := term.asker()
-	request.Kind, request.Question, request.Model = librarian.KindQuestion, o.Question, o.Model
+	request.Kind, request.Question, request.Model, request.Owners, request.Continue = librarian.KindQuestion, o.Question, o.Model, o.Owners, from
 	id, err := runs.CreateRun(ctx, request)
 	if err != nil {
 		return false, fmt.Errorf("app: %w", err)
 	}
-	if err := runner.Run(ctx, id); err != nil {
-		if ctx.Err() != nil {
-			return false, context.Cause(ctx)
-		}
-		return false, fmt.Errorf("app: %w", err)
+	if err := work(ctx, runner, runs, id); err != nil {
+		return false, fmt.Errorf("app: run %s: %w", id, err)
 	}
-	if err := runner.Publish(ctx, id); err != nil {
-		return false, fmt.Errorf("app: %w", err)
-	}
+	view.close()
 	out := view.outcome()
 	if out == nil {
 		return false, errors.New("app: the run left no outcome")
@@ -85,42 +94,74 @@ func Ask(ctx context.Context, o AskOptions) (answered bool, err error) {
 	} else {
 		_, err = io.WriteString(o.Out, report.Plain(id, *out, secrets))
 	}
+	if ctx.Err() != nil && out.Kind == librarian.OutcomeCancelled {
+		return false, context.Cause(ctx)
+	}
 	return out.Kind == librarian.OutcomeFound || out.Kind == librarian.OutcomeLimit, err
 }
 
-// view prints a run as it goes on, a line a call, and keeps what the answer shows.
-type view struct {
-	mu    sync.Mutex
-	out   io.Writer
-	ended []librarian.ToolEndData
-	end   *librarian.Outcome
-}
-
-func (v *view) take(_ librarian.RunID, kind librarian.EventKind, data any) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	switch d := data.(type) {
-	case librarian.ToolEndData:
-		v.ended = append(v.ended, d)
-		if v.out != nil {
-			_, _ = fmt.Fprintln(v.out, report.TraceLine(d))
-		}
-	case librarian.Outcome:
-		v.end = &d
+// work works a run to its end. When ctx ends the run is asked to stop, and still comes to an outcome.
+func work(ctx context.Context, runner *run.Runner, runs *store.Store, id librarian.RunID) error {
+	whole := context.WithoutCancel(ctx)
+	unhook := context.AfterFunc(ctx, func() { _, _ = runs.RequestCancel(whole, id) })
+	defer unhook()
+	if err := runner.Run(whole, id); err != nil {
+		return err
 	}
-	_ = kind
+	return runner.Publish(whole, id)
 }
 
-func (v *view) outcome() *librarian.Outcome {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	return v.end
+// tidy removes runs that were kept long enough, as a server does.
+func (o AskOptions) tidy(ctx context.Context, runs *store.Store) error {
+	now, keep := o.Now(), o.Config.Retention
+	if _, err := runs.Expire(ctx, now.Add(-keep.Messages), now.Add(-keep.Audit)); err != nil {
+		return fmt.Errorf("app: retention: %w", err)
+	}
+	return nil
 }
 
-func (v *view) calls() []librarian.ToolEndData {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	return append([]librarian.ToolEndData(nil), v.ended...)
+// continued looks up the run to go on from. The local repositories that it read are named anew, for its citations are
+// checked again.
+func (o *AskOptions) continued(ctx context.Context, runs *store.Store) (librarian.RunID, error) {
+	if o.Continue == "" {
+		return "", nil
+	}
+	id, err := librarian.ParseRunID(o.Continue)
+	if err != nil {
+		return "", unknownRun(librarian.RunID(o.Continue))
+	}
+	if _, err := runs.Run(ctx, id); err != nil {
+		if errors.Is(err, librarian.ErrRunNotFound) {
+			return "", unknownRun(id)
+		}
+		return "", fmt.Errorf("app: %w", err)
+	}
+	events, err := runs.Events(ctx, id, 0)
+	if err != nil {
+		return "", fmt.Errorf("app: %w", err)
+	}
+	var known []librarian.RepoID
+	for _, arg := range o.Repos {
+		if path, ok, err := localPath(arg); err == nil && ok {
+			known = append(known, librarian.FileRepo(path))
+		}
+	}
+	for _, e := range events {
+		var d librarian.ToolEndData
+		if e.Kind != librarian.EventToolEnd || json.Unmarshal(e.Data, &d) != nil {
+			continue
+		}
+		for _, ev := range d.Evidence {
+			path, ok := strings.CutPrefix(string(ev.Repo), "file:")
+			if !ok || slices.Contains(known, ev.Repo) || len(o.Repos) == librarian.MaxScope {
+				continue
+			}
+			if info, err := os.Stat(path); err == nil && info.IsDir() { // else the run cannot be continued, and says so
+				known, o.Repos = append(known, ev.Repo), append(o.Repos, path)
+			}
+		}
+	}
+	return id, nil
 }
 
 // nowhere is the poster of the terminal, where the answer is printed.
@@ -224,6 +265,15 @@ func (l *localRepos) find(spec checkout.Spec) (librarian.Repo, bool) {
 	r, ok := l.repos[strings.ToLower(spec.Path)]
 	r.Host = spec.Host // no prefix in the run's names
 	return r, ok
+}
+
+func (l *localRepos) byID(id librarian.RepoID) (librarian.Repo, bool) {
+	for _, r := range l.repos {
+		if r.ID == id {
+			return r, true
+		}
+	}
+	return librarian.Repo{}, false
 }
 
 func (l *localRepos) rename(args []string) []string {

@@ -191,7 +191,7 @@ func ownCheckout() string {
 
 // watchLines shows runs as they go on, a line a call.
 func watchLines(out io.Writer) func(librarian.RunID, librarian.EventKind, any) {
-	v := &view{out: out}
+	v := &view{out: out, now: time.Now}
 	return v.take
 }
 

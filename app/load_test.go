@@ -102,8 +102,10 @@ func TestLoadAHundredRunsAtOnce(t *testing.T) { //nolint:paralleltest // measure
 		}})
 		runner := run.New(run.Options{
 			Log: runs, Progression: progression{runs}, Poster: nowhere{}, Logger: slog.New(slog.DiscardHandler), Now: time.Now, Host: "github.test", Base: Default().base(),
-			Models:  func(string) (model.Model, model.Level, error) { return m, model.Off, nil },
-			Toolbox: func(*run.Gate) run.Kit { return run.Kit{Tools: []tool.Tool{say}, Sources: nothing{}, Tree: nothing{}, Close: func() {}} },
+			Models: func(string) (model.Model, model.Level, error) { return m, model.Off, nil },
+			Toolbox: func(*run.Gate) run.Kit {
+				return run.Kit{Tools: []tool.Tool{say}, Sources: nothing{}, Tree: nothing{}, Close: func() {}}
+			},
 		})
 		var all sync.WaitGroup
 		for i := range n {

@@ -72,7 +72,7 @@ func openTerminal(ctx context.Context, o TerminalOptions) (t *terminal, err erro
 func (t *terminal) run(secrets func() []string) run.Options {
 	return run.Options{
 		Facts: t.github, Poster: nowhere{}, Tokens: tokens{t.github}, Checkouts: t.checkouts, Toolbox: t.shop.kit, Slug: "librarian", Host: t.github.Host(),
-		GitHosts: t.o.Config.Checkout.Hosts, Local: t.local.find, Secrets: secrets, Now: t.o.Now, Logger: t.o.Log,
+		GitHosts: t.o.Config.Checkout.Hosts, Local: t.local.find, LocalByID: t.local.byID, Secrets: secrets, Now: t.o.Now, Logger: t.o.Log,
 	}
 }
 

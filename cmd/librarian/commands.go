@@ -35,10 +35,12 @@ func (d *demoCmd) Run(ctx context.Context, s *streams) error {
 type askCmd struct {
 	Question []string `arg:"" optional:"" help:"What to ask."`
 	Repo     []string `help:"Where to look: owner/repo, a URL, or a path to a local git repository. May be repeated." placeholder:"REPO" sep:"none"`
+	Owner    []string `help:"An account whose repositories to look at. May be repeated." placeholder:"OWNER" sep:"none"`
+	Continue string   `help:"The id of a run to go on from." placeholder:"RUN"`
 	Model    string   `help:"The model, as provider/model-id." placeholder:"MODEL"`
 	JSON     bool     `name:"json" help:"Print the answer as JSON."`
 	Config   string   `help:"A configuration file." placeholder:"FILE"`
-	Verbose  bool     `short:"v" help:"Show the log."`
+	Verbose  bool     `short:"v" help:"Show every call, and the log."`
 }
 
 func (a *askCmd) Run(ctx context.Context, s *streams) error {
@@ -58,15 +60,19 @@ func (a *askCmd) Run(ctx context.Context, s *streams) error {
 		return err
 	}
 	question := strings.Join(a.Question, " ")
-	if len(a.Repo) == 0 && !strings.Contains(question, "/") {
+	if len(a.Repo) == 0 && len(a.Owner) == 0 && a.Continue == "" && !strings.Contains(question, "/") {
 		if here, ok := checkoutAround(); ok {
 			a.Repo = []string{here}
 		}
 	}
-	trace := s.err
+	width := columns(s.err, os.Getenv)
+	if a.Verbose {
+		width = nil
+	}
 	answered, err := app.Ask(ctx, app.AskOptions{
 		TerminalOptions: app.TerminalOptions{Repos: a.Repo, Config: cfg, Token: githubToken(ctx, os.Getenv), CacheDir: cache, Log: logger(s.err, level), Now: time.Now},
-		Question:        question, JSON: a.JSON, Model: a.Model, Getenv: os.Getenv, StateDir: state, Out: s.out, Trace: trace,
+		Question:        question, Owners: a.Owner, Continue: a.Continue, JSON: a.JSON, Model: a.Model, Getenv: os.Getenv, StateDir: state,
+		Out: s.out, Trace: s.err, Width: width,
 	})
 	if err == nil && !answered {
 		return errNoAnswer

@@ -23,6 +23,7 @@ func main() {
 	app.Child()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the process at once
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }
 
@@ -30,6 +31,7 @@ func main() {
 type cli struct {
 	Demo      demoCmd      `cmd:"" help:"Show it working: a simulated GitHub, the App, a question and its answer. No network, no key."`
 	Ask       askCmd       `cmd:"" help:"Ask a question on the terminal."`
+	Runs      runsCmd      `cmd:"" help:"Look at the runs that are kept."`
 	Tool      toolCmd      `cmd:"" help:"Call one of the agent's tools by hand, without a model."`
 	Serve     serveCmd     `cmd:"" help:"Run the App."`
 	Githubsim githubsimCmd `cmd:"" help:"Run a simulated GitHub to point a server at."`

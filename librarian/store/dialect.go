@@ -56,7 +56,8 @@ func (d dialect) schema(text string) string {
 // readers is the number of connections that only read. Reads never wait for the writer in WAL mode.
 const readers = 4
 
-const databaseFile = "librarian.db"
+// File is the name of the SQLite database in a data directory.
+const File = "librarian.db"
 
 // openSQLite opens the file in dir twice: one connection that writes, so that SQLite's single writer is waited for in Go
 // and not by its busy handler, and a pool that cannot write.
@@ -64,7 +65,7 @@ func openSQLite(dir string) (write, read *sql.DB, err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, nil, err
 	}
-	path, err := filepath.Abs(filepath.Join(dir, databaseFile))
+	path, err := filepath.Abs(filepath.Join(dir, File))
 	if err != nil {
 		return nil, nil, err
 	}

@@ -92,6 +92,22 @@ func (s *Store) Events(ctx context.Context, id librarian.RunID, after int64) ([]
 	return out, nil
 }
 
+// Last reads the newest event of a kind in a run's log; ok is false if there is none.
+func (s *Store) Last(ctx context.Context, id librarian.RunID, kind librarian.EventKind) (e librarian.Event, ok bool, err error) {
+	var at int64
+	var data []byte
+	err = s.read.QueryRowContext(ctx, s.d.rebind("SELECT seq, at, attempt, data FROM events WHERE run = ? AND kind = ? ORDER BY seq DESC LIMIT 1"),
+		string(id), string(kind)).Scan(&e.Seq, &at, &e.Attempt, &data)
+	if errors.Is(err, sql.ErrNoRows) {
+		return librarian.Event{}, false, nil
+	}
+	if err != nil {
+		return librarian.Event{}, false, fmt.Errorf("store: last event: %w", err)
+	}
+	e.Run, e.At, e.Kind, e.Data = id, fromMicros(at), kind, data
+	return e, true, nil
+}
+
 // SetState changes a run's state if it is in from, else the error is *[StateError].
 func (s *Store) SetState(ctx context.Context, id librarian.RunID, from, to librarian.State) error {
 	return s.Tx(ctx, func(t *Tx) error { return t.SetState(ctx, id, to, from) })
