@@ -1,7 +1,6 @@
 package codetool_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
@@ -30,8 +29,8 @@ func bigRepo(files, longLines int) string {
 
 func BenchmarkTools(b *testing.B) {
 	t := newBench(b, map[string]string{"acme/one": bigRepo(3000, 10_000)})
-	t.must(b, "checkout_repo", `{"repo":"acme/one"}`)
-	t.must(b, "find_code", `{"question":"warm the index"}`)
+	t.mustOK(b, "checkout_repo", `{"repo":"acme/one"}`)
+	t.mustOK(b, "find_code", `{"question":"warm the index"}`)
 	for name, args := range map[string][2]string{
 		"read-1000-ranges":     {"read", `{"path":"long.go","offset":%d,"limit":40}`},
 		"find":                 {"find", `{"pattern":"file%d.go"}`},
@@ -51,7 +50,7 @@ func BenchmarkTools(b *testing.B) {
 					if strings.Contains(call, "%") {
 						call = fmt.Sprintf(call, i%60+1)
 					}
-					t.must(b, args[0], call)
+					t.mustOK(b, args[0], call)
 					i++
 				}
 			}
@@ -62,7 +61,7 @@ func BenchmarkTools(b *testing.B) {
 // BenchmarkResearch sets a run's thirty calls beside the same questions put to git, grep and sed by hand.
 func BenchmarkResearch(b *testing.B) {
 	t := newBench(b, map[string]string{"acme/one": bigRepo(3000, 2000)})
-	t.must(b, "checkout_repo", `{"repo":"acme/one"}`)
+	t.mustOK(b, "checkout_repo", `{"repo":"acme/one"}`)
 	plain := filepath.Join(b.TempDir(), "plain")
 	out, err := exec.CommandContext(b.Context(), "git", "clone", "-q", t.gate.srv.RepoURL("acme/one"), plain).CombinedOutput()
 	require.NoError(b, err, string(out))
@@ -70,9 +69,9 @@ func BenchmarkResearch(b *testing.B) {
 	for b.Loop() {
 		began := time.Now()
 		for i := range 10 {
-			t.must(b, "grep", fmt.Sprintf(`{"pattern":"Handle%d answers"}`, i*97))
-			t.must(b, "read", fmt.Sprintf(`{"path":"pkg%03d/file%d.go","offset":3,"limit":6}`, i*97/50, i*97))
-			t.must(b, "find", fmt.Sprintf(`{"pattern":"file%d.go"}`, i*97))
+			t.mustOK(b, "grep", fmt.Sprintf(`{"pattern":"Handle%d answers"}`, i*97))
+			t.mustOK(b, "read", fmt.Sprintf(`{"path":"pkg%03d/file%d.go","offset":3,"limit":6}`, i*97/50, i*97))
+			t.mustOK(b, "find", fmt.Sprintf(`{"pattern":"file%d.go"}`, i*97))
 		}
 		ours += time.Since(began)
 		began = time.Now()
@@ -90,13 +89,4 @@ func BenchmarkResearch(b *testing.B) {
 	b.ReportMetric(float64(ours.Microseconds())/1000/float64(b.N), "ms-ours")
 	b.ReportMetric(float64(theirs.Microseconds())/1000/float64(b.N), "ms-by-hand")
 	b.ReportMetric(float64(ours)/float64(theirs), "ratio")
-}
-
-// must calls a tool whose call has to work.
-func (t *bench) must(b *testing.B, name, args string) {
-	b.Helper()
-	r, err := t.tools[name].Call(b.Context(), json.RawMessage(args))
-	if err != nil || r.IsError {
-		b.Fatalf("%s %s: %v %s", name, args, err, r.Text)
-	}
 }

@@ -109,6 +109,15 @@ func (b *bench) ok(t *testing.T, name, args string) tool.Result {
 	return got
 }
 
+// mustOK is ok where there is no *testing.T.
+func (b *bench) mustOK(t testing.TB, name, args string) {
+	t.Helper()
+	r, err := b.tools[name].Call(t.Context(), json.RawMessage(args))
+	if err != nil || r.IsError {
+		t.Fatalf("%s %s: %v %s", name, args, err, r.Text)
+	}
+}
+
 func (b *bench) refused(t *testing.T, name, args string) string {
 	t.Helper()
 	got := b.call(t, name, args)
