@@ -15,6 +15,7 @@
 //   - checkout: git repositories on disk. One bare store for each repository and access class, one read-only tree for each
 //     commit, shared by the runs that use it. Only git.go starts git.
 //   - checkout/checkouttest: repositories for tests, from txtar, served as a host serves them.
+//   - checkout/history: log, show, blame and diff, with what they need fetched in one batch beforehand.
 //   - checkout/syntax: declarations of a file, and the one around a line.
 //   - checkout/codesearch: a question in, ranked places in code out, without a key or a network.
 //   - librarian/access: who may ask and what may be read; pure decisions over facts.
@@ -22,14 +23,16 @@
 //   - librarian/store: runs, events and deliveries in SQL.
 //   - librarian/queue: durable jobs that hold a run's id, leases, and the sweeper that takes up what a crash left.
 //   - librarian/model: what a language model is here; builtin/scout is one.
-//   - librarian/tool, librarian/tool/codetool: what a tool is; the tools over checkouts.
+//   - librarian/sandbox: a shell command confined by our own binary: it looks, and leaves nothing behind.
+//   - librarian/tool, librarian/tool/codetool, librarian/tool/ghtool: what a tool is; the tools over checkouts; those that ask
+//     GitHub and grep.app.
 //   - librarian/agent: the loop of model and tools, its limits, and the prompt.
 //   - librarian/report: the ledger of what was shown, the checks, and every text that people see of a run.
 //   - librarian/comment: writing to GitHub, once, within its limits.
 //   - librarian/run: the steps of a run, the one gate to repositories, and the words for failures.
 //   - handlers: deliveries in, requests out.
 //   - librarian/githubsim: a GitHub to run against.
-//   - app: here. serve.go is the App, ask.go the terminal, demo.go the demonstration, simulate.go the simulated GitHub.
+//   - app: here. serve.go is the App, ask.go and tool.go the terminal, demo.go the demonstration, simulate.go the simulated GitHub.
 //   - cmd/librarian: sub-commands, flags, exit codes.
 //
 // Who may import whom is a table in imports_test.go. Four things are worth knowing before changing anything. A run is its
