@@ -93,6 +93,7 @@ loop
 		got := b.ok(t, "read", `{"path":"`+path+`"}`)
 		require.Equal(t, "symlink -> "+want, got.Text)
 		require.Equal(t, []string{path + ":0-0"}, b.shown(t, got, sha))
+		require.Contains(t, b.refused(t, "git_blame", `{"path":"`+path+`"}`), "symlink -> "+want)
 		for _, name := range []string{"outline", "read_enclosing", "grep"} {
 			text := b.refused(t, name, map[string]string{
 				"outline": `{"path":"` + path + `"}`, "read_enclosing": `{"path":"` + path + `","line":1}`, "grep": `{"path":"` + path + `","pattern":"."}`}[name])
@@ -189,6 +190,13 @@ func TestG10_OddNames(t *testing.T) {
 		got = b.ok(t, "grep", `{"pattern":"needle|canary","path":`+string(path)+`}`)
 		require.Equal(t, []string{n + ":1-1"}, b.shown(t, got, sha), "pathspec magic and globs in a path mean nothing")
 		b.ok(t, "outline", `{"path":`+string(path)+`}`)
+
+		got = b.ok(t, "git_show", `{"path":`+string(path)+`}`)
+		require.Equal(t, []string{n + ":1-1"}, b.shown(t, got, sha), got.Text)
+		require.Contains(t, got.Text, "\n1 file changed:\nA "+shown+" (+1 −0)\n")
+		got = b.ok(t, "git_blame", `{"path":`+string(path)+`}`)
+		require.Equal(t, []string{n + ":1-1"}, b.shown(t, got, sha))
+		require.Contains(t, b.ok(t, "git_log", `{"path":`+string(path)+`}`).Text, "  A "+shown)
 	}
 }
 
