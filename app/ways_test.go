@@ -36,6 +36,17 @@ func TestFlowWaysToAsk(t *testing.T) {
 		return false
 	})
 
+	reply, err := f.sim.ReplyDiscussion(c.ID, simUser, "@librarian and which jar is last?")
+	require.NoError(t, err)
+	f.eventually("T1: a reply is answered under the same comment", func() bool {
+		for _, r := range f.sim.DiscussionComments("acme/pantry", d.Number) {
+			if r.Author == f.world.app.Slug+"[bot]" && r.ReplyTo == c.ID && r.ID > reply.ID {
+				return true
+			}
+		}
+		return false
+	})
+
 	require.NoError(t, f.sim.Dispatch("acme/pantry", simUser, "librarian", map[string]any{"librarian": map[string]any{"issue_number": 1}}))
 	f.eventually("L4: a fault is shown on the named issue", func() bool { return len(f.ours("acme/pantry", 0)) == 1 })
 	require.Contains(t, f.ours("acme/pantry", 0)[0].Body, "`query` is missing")

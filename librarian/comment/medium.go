@@ -41,7 +41,7 @@ func (p *Poster) medium(t target) (medium, error) {
 	case librarian.PlaceIssue, librarian.PlacePull, librarian.PlaceReview:
 		return notes{p, t}, nil
 	case librarian.PlaceDiscussion:
-		return talks{p, t}, nil
+		return &talks{p: p, t: t}, nil
 	case librarian.PlaceCommit:
 		return checks{p, t}, nil
 	}

@@ -1,6 +1,7 @@
 package comment
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -12,6 +13,8 @@ import (
 type talks struct {
 	p *Poster
 	t target
+
+	above string // the comment that replies go to; see parent
 }
 
 const talkFields = `id databaseId body url createdAt viewerDidAuthor`
@@ -38,17 +41,41 @@ type talk struct {
 
 func (t talk) remark() *remark { return &remark{id: t.ID, node: t.Node, url: t.URL, body: t.Body} }
 
-// parent is what our comments stand under.
-func (m talks) parent() string {
-	if m.t.place.ReplyTo != "" {
-		return m.t.place.ReplyTo
+const aboveQuery = `query($id: ID!) { node(id: $id) { ... on DiscussionComment { replyTo { id } } } }`
+
+// parent is what our comments stand under: the comment that asked, or, since GitHub takes no replies to replies, the one above
+// it (T1); empty: the discussion. Deliveries do not tell the node of that one, so it is asked for, once.
+func (m *talks) parent(ctx context.Context) (string, error) {
+	if m.t.place.ReplyTo == "" || m.t.place.Root == 0 || m.above != "" {
+		return cmp.Or(m.above, m.t.place.ReplyTo), nil
 	}
-	return m.t.place.ThreadNode
+	var got struct {
+		Node *struct {
+			ReplyTo *struct {
+				Node string `json:"id"`
+			} `json:"replyTo"`
+		} `json:"node"`
+	}
+	if err := m.t.graph(ctx, aboveQuery, map[string]any{"id": m.t.place.ReplyTo}, &got); err != nil {
+		return "", err
+	}
+	if got.Node == nil {
+		return "", &graphError{"NOT_FOUND", "the comment is gone"}
+	}
+	m.above = m.t.place.ReplyTo
+	if got.Node.ReplyTo != nil {
+		m.above = got.Node.ReplyTo.Node
+	}
+	return m.above, nil
 }
 
 // each goes through the comments under the parent, the newest first, until stop says so.
-func (m talks) each(ctx context.Context, stop func(talk) bool) error {
-	variables := map[string]any{"id": m.parent(), "before": nil}
+func (m *talks) each(ctx context.Context, stop func(talk) bool) error {
+	parent, err := m.parent(ctx)
+	if err != nil {
+		return err
+	}
+	variables := map[string]any{"id": cmp.Or(parent, m.t.place.ThreadNode), "before": nil}
 	for range maxPages {
 		var got struct {
 			Node *struct {
@@ -81,7 +108,7 @@ func (m talks) each(ctx context.Context, stop func(talk) bool) error {
 	return errTooMany
 }
 
-func (m talks) one(ctx context.Context, id int64) (*remark, error) {
+func (m *talks) one(ctx context.Context, id int64) (*remark, error) {
 	var found *talk
 	err := m.each(ctx, func(t talk) bool {
 		if t.ID == id {
@@ -100,7 +127,7 @@ func (m talks) one(ctx context.Context, id int64) (*remark, error) {
 	return found.remark(), nil
 }
 
-func (m talks) search(ctx context.Context, post librarian.Post, mark string) (*remark, error) {
+func (m *talks) search(ctx context.Context, post librarian.Post, mark string) (*remark, error) {
 	var found *remark
 	err := m.each(ctx, func(t talk) bool {
 		if t.Mine && same(t.Body, mark) {
@@ -111,10 +138,14 @@ func (m talks) search(ctx context.Context, post librarian.Post, mark string) (*r
 	return found, err
 }
 
-func (m talks) create(ctx context.Context, k kind, _ librarian.Post, body string) (*remark, error) {
+func (m *talks) create(ctx context.Context, k kind, _ librarian.Post, body string) (*remark, error) {
+	parent, err := m.parent(ctx)
+	if err != nil {
+		return nil, err
+	}
 	input := map[string]any{"discussionId": m.t.place.ThreadNode, "body": body}
-	if m.t.place.ReplyTo != "" {
-		input["replyToId"] = m.t.place.ReplyTo
+	if parent != "" {
+		input["replyToId"] = parent
 	}
 	var got struct {
 		Made struct {
@@ -130,10 +161,10 @@ func (m talks) create(ctx context.Context, k kind, _ librarian.Post, body string
 	return got.Made.Comment.remark(), nil
 }
 
-func (m talks) edit(ctx context.Context, k kind, _ librarian.Post, c *remark, body string) error {
+func (m *talks) edit(ctx context.Context, k kind, _ librarian.Post, c *remark, body string) error {
 	return m.p.mutate(ctx, m.t, k, updateTalk, map[string]any{"commentId": c.node, "body": body}, nil)
 }
 
-func (m talks) remove(ctx context.Context, c *remark) error {
+func (m *talks) remove(ctx context.Context, c *remark) error {
 	return m.p.mutate(ctx, m.t, tidy, deleteTalk, map[string]any{"id": c.node}, nil)
 }
