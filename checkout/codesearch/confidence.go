@@ -18,7 +18,7 @@ type Signals struct {
 
 // ConfidenceEnough is the Confidence from which on the first places are worth showing as an answer; below it they are leads at best.
 // testdata/README.md shows what other thresholds would cost.
-const ConfidenceEnough = .3
+const ConfidenceEnough = .35
 
 // confidence is a logistic regression over questions put to the right repository (right when the right file was among the first three)
 // and to wrong ones (never right); see testdata/README.md for the questions and what the thresholds cost.
@@ -34,11 +34,11 @@ func (s Signals) confidence() float64 {
 }
 
 const (
-	confidenceBias     = -3.4
-	confidenceCoverage = 1.9
-	confidenceFile     = 2.9
-	confidenceScore    = 2.2
-	confidenceMissing  = -1.9
+	confidenceBias     = -3.56
+	confidenceCoverage = 1.27
+	confidenceFile     = 2.18
+	confidenceScore    = 3.35
+	confidenceMissing  = -2.73
 	confidenceExact    = 1.5
 )
 

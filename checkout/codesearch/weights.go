@@ -68,8 +68,8 @@ type Weights struct {
 // DefaultWeights is the ranking in use.
 func DefaultWeights() Weights {
 	w := BaseWeights()
-	w.K1, w.BBody, w.BDoc, w.Name, w.Doc = 1.4, .5, .33, 3.5, 1.3
-	w.Synonym, w.SynonymReverse, w.Terse, w.SynonymAlone = .8, .5, .4, .65
+	w.K1, w.BBody, w.BDoc, w.Name, w.Doc = 1.2, .45, .33, 3.5, 1.3
+	w.Synonym, w.SynonymReverse, w.Terse, w.SynonymAlone = .8, .5, .2, .65
 	w.Also, w.Weak, w.PhraseWord = .8, .7, 1
 	w.FileK1, w.Coherence = 10, .4
 	w.PathStem, w.PathDir, w.PathCover = .9, .3, .9
