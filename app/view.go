@@ -159,14 +159,21 @@ func (v *view) lines(width int) []string {
 	return append(out, foot)
 }
 
-// clipTo shortens the middle, so that the time at a line's end stays.
+// clipTo makes a trace line fit: first the blanks before the time go, then the end of what is before them.
 func clipTo(s string, width int) string {
 	if utf8.RuneCountInString(s) <= width {
 		return s
 	}
-	r := []rune(s)
-	const tail = 10
-	return string(r[:width-tail-1]) + "…" + string(r[len(r)-tail:])
+	at := strings.LastIndex(s, "  ")
+	if at < 0 {
+		return string([]rune(s)[:width])
+	}
+	head, took := []rune(strings.TrimRight(s[:at+1], " ")), s[at+1:]
+	room := width - utf8.RuneCountInString(took) - 1
+	if len(head) > room {
+		return string(head[:room-1]) + "… " + took
+	}
+	return string(head) + strings.Repeat(" ", room-len(head)+1) + took
 }
 
 func (v *view) outcome() *librarian.Outcome {

@@ -1,0 +1,150 @@
+package app
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/librarian-app/librarian/librarian/model/modeltest"
+	"github.com/librarian-app/librarian/librarian/store"
+)
+
+// asking is a terminal with a local repository and a model behind an OpenAI-compatible endpoint.
+type asking struct {
+	o    AskOptions
+	out  bytes.Buffer
+	repo string
+}
+
+func newAsking(t *testing.T, answers ...modeltest.Answer) (*asking, *modeltest.Wire) {
+	t.Helper()
+	dir := t.TempDir()
+	a := &asking{repo: filepath.Join(dir, "pantry")}
+	bare := filepath.Join(dir, "bare.git")
+	gitRepo(t, bare, sampleFiles())
+	require.NoError(t, exec.Command("git", "-c", "safe.directory=*", "clone", "-q", bare, a.repo).Run())
+	w := modeltest.NewChat(t, answers...)
+	cfg := Default()
+	cfg.Models.Default = "near/model"
+	cfg.Models.Providers = map[string]ProviderConfig{"near": {BaseURL: w.URL + "/v1", KeyEnv: "KEY"}}
+	a.o = AskOptions{
+		TerminalOptions: TerminalOptions{Repos: []string{a.repo}, Config: cfg, CacheDir: filepath.Join(dir, "cache"), Log: slog.New(slog.DiscardHandler), Now: time.Now},
+		Question:        "what spoils first?", StateDir: filepath.Join(dir, "state"), Out: &a.out, Getenv: func(string) string { return modeltest.Key },
+	}
+	return a, w
+}
+
+func call(id, tool, arguments string) modeltest.Answer {
+	return modeltest.Answer{Blocks: []modeltest.Block{{Call: tool, ID: id, Args: arguments}}}
+}
+
+var (
+	opens   = call("c1", "checkout_repo", `{"repo":"local/pantry"}`)
+	reads   = call("c2", "read", `{"repo":"local/pantry","path":"shelf/shelf.go","offset":25,"limit":8}`)
+	answers = call("c3", "provide_results", `{"summary":"The top of a heap.","locations":[{"repo":"local/pantry","file":"shelf/shelf.go","lines":"25-32","note":"takes it"}]}`)
+	runID   = regexp.MustCompile(`run ([0-9a-f-]{36})`)
+)
+
+// An OpenAI-compatible endpoint works with nothing but the configuration; a run can be gone on from, without its repository
+// being named again.
+func TestAskAndGoOn(t *testing.T) {
+	t.Parallel()
+	a, w := newAsking(t, opens, reads, answers, answers)
+	a.o.Owners = []string{"acme"}
+	ok, err := Ask(t.Context(), a.o)
+	require.NoError(t, err)
+	require.True(t, ok, a.out.String())
+	require.Contains(t, a.out.String(), "The top of a heap.")
+	require.Contains(t, string(w.Bodies()[0]), "Owners to look at: acme.")
+	id := runID.FindStringSubmatch(a.out.String())
+	require.NotNil(t, id)
+
+	a.out.Reset()
+	a.o.Continue, a.o.Question, a.o.Repos = id[1], "and where is that?", nil
+	ok, err = Ask(t.Context(), a.o)
+	require.NoError(t, err)
+	require.True(t, ok, a.out.String())
+	require.Contains(t, a.out.String(), "shelf/shelf.go:25-32", "the citation of then holds, read again at its commit")
+	require.Contains(t, a.out.String(), "1 tool call ")
+	require.Contains(t, string(w.Bodies()[3]), "what spoils first?")
+	require.Contains(t, string(w.Bodies()[3]), "and where is that?")
+
+	require.NoError(t, os.RemoveAll(a.repo)) // what may not be read any more is not gone on from
+	a.out.Reset()
+	ok, err = Ask(t.Context(), a.o)
+	require.NoError(t, err)
+	require.False(t, ok)
+	require.Contains(t, a.out.String(), "Run not found: "+id[1])
+}
+
+func TestAskRefusesARunThatIsNotKnown(t *testing.T) {
+	t.Parallel()
+	a, _ := newAsking(t)
+	for _, id := range []string{"latest", "00000000-0000-4000-8000-000000000000"} {
+		a.o.Continue = id
+		_, err := Ask(t.Context(), a.o)
+		var usage *UsageError
+		require.ErrorAs(t, err, &usage)
+		require.Equal(t, "Run not found: "+id+". It may have been deleted; start a new run.", err.Error())
+	}
+}
+
+// notice calls f when what is written holds text.
+type notice struct {
+	text string
+	f    func()
+}
+
+func (n notice) Write(p []byte) (int, error) {
+	if strings.Contains(string(p), n.text) {
+		n.f()
+	}
+	return len(p), nil
+}
+
+func TestCtrlCKeepsWhatWasFound(t *testing.T) {
+	t.Parallel()
+	a, _ := newAsking(t, opens, reads, modeltest.Answer{Blocks: []modeltest.Block{{Text: "I think"}}, Stall: true, Cut: 1})
+	ctx, cancel := context.WithCancel(t.Context())
+	var pressed time.Time
+	a.o.Trace = notice{"shelf.go", func() { pressed = time.Now(); cancel() }}
+	ok, err := Ask(ctx, a.o)
+	require.ErrorIs(t, err, context.Canceled)
+	require.False(t, ok)
+	require.Less(t, time.Since(pressed), 4*time.Second)
+	require.Contains(t, a.out.String(), "Stopped")
+	require.Contains(t, a.out.String(), "shelf/shelf.go:25-32", "what was found is kept")
+	require.Regexp(t, runID, a.out.String())
+}
+
+func TestTheTerminalForgetsWhatIsOld(t *testing.T) {
+	t.Parallel()
+	a, _ := newAsking(t, opens, reads, answers, opens, reads, answers)
+	_, err := Ask(t.Context(), a.o)
+	require.NoError(t, err)
+	a.o.Now = func() time.Time { return time.Now().Add(31 * 24 * time.Hour) }
+	_, err = Ask(t.Context(), a.o)
+	require.NoError(t, err)
+	runs, err := store.Open(t.Context(), store.Options{Dir: a.o.StateDir})
+	require.NoError(t, err)
+	defer func() { require.NoError(t, runs.Close()) }()
+	found, err := runs.Find(t.Context(), store.Filter{})
+	require.NoError(t, err)
+	require.Len(t, found, 2)
+	old, err := runs.Events(t.Context(), found[1].ID, 0)
+	require.NoError(t, err)
+	raw, err := json.Marshal(old)
+	require.NoError(t, err)
+	require.NotContains(t, string(raw), "message")
+	require.NotEmpty(t, old, "the audit stays")
+}
