@@ -1,0 +1,231 @@
+package checkout
+
+import (
+	"bytes"
+	"encoding/binary"
+	"regexp/syntax"
+	"slices"
+	"unicode/utf8"
+)
+
+// dfa tells which lines match a regular expression. It is built as it runs: a
+// state is a set of places in the program of regexp/syntax, and what follows it
+// on a character is worked out once and kept. So most of the text costs one
+// look-up a byte, and the worst costs what the set is large, never more. The
+// standard library's matcher has no such form and is five to ten times slower on
+// whole trees. It is not safe for concurrent use; each worker has its own.
+type dfa struct {
+	prog   *syntax.Prog
+	start  *dfaState // at the begin of a line
+	match  *dfaState // reached as soon as the line is known to match
+	states map[string]*dfaState
+	mark   []uint32 // by place: the round in which it was added, see add
+	round  uint32
+	stack  []uint32
+}
+
+// dfaState is a set of places, before what looks at the text around them.
+type dfaState struct {
+	pcs   []uint32
+	prev  byte // what came before: one of the before… values
+	looks bool // some place looks at what is around it
+	next  [utf8.RuneSelf]*dfaState
+	wide  map[rune]*dfaState
+}
+
+const (
+	beforeLine byte = iota
+	beforeWord
+	beforeOther
+)
+
+// maxStates bounds the memory of one dfa to about 3 MB; then it starts afresh.
+const maxStates = 2000
+
+func newDFA(prog *syntax.Prog) *dfa {
+	d := &dfa{prog: prog, match: &dfaState{}, mark: make([]uint32, len(prog.Inst))}
+	d.reset()
+	return d
+}
+
+func (d *dfa) reset() {
+	d.states = map[string]*dfaState{}
+	d.begin()
+	d.start = d.state(d.add(nil, uint32(d.prog.Start), 0, false), beforeLine) //nolint:gosec // small
+}
+
+// find gives the offset of a place on the first line that matches, -1 if none
+// does. b begins at the begin of a line.
+func (d *dfa) find(b []byte) int {
+	if d.start == d.match {
+		if len(b) == 0 {
+			return -1
+		}
+		return 0
+	}
+	st := d.start
+	for i := 0; i < len(b); {
+		c := b[i]
+		w := 1
+		var nx *dfaState
+		if c < utf8.RuneSelf {
+			if nx = st.next[c]; nx == nil {
+				nx = d.step(st, rune(c))
+				st.next[c] = nx
+			}
+		} else {
+			var r rune
+			r, w = utf8.DecodeRune(b[i:])
+			if nx = st.wide[r]; nx == nil {
+				nx = d.step(st, r)
+				if st.wide == nil {
+					st.wide = map[rune]*dfaState{}
+				}
+				if len(st.wide) < 1000 {
+					st.wide[r] = nx
+				}
+			}
+		}
+		if nx == d.match {
+			return i
+		}
+		st = nx
+		i += w
+	}
+	if len(b) > 0 && b[len(b)-1] != '\n' && d.step(st, '\n') == d.match {
+		return len(b)
+	}
+	return -1
+}
+
+// step works out what follows a state on a character. A line end ends the line
+// and begins the next.
+func (d *dfa) step(st *dfaState, r rune) *dfaState {
+	pcs := st.pcs
+	if st.looks {
+		var flags syntax.EmptyOp
+		if st.prev == beforeLine {
+			flags |= syntax.EmptyBeginLine
+		}
+		if r == '\n' {
+			flags |= syntax.EmptyEndLine
+		}
+		if (st.prev == beforeWord) != (r != '\n' && syntax.IsWordChar(r)) {
+			flags |= syntax.EmptyWordBoundary
+		} else {
+			flags |= syntax.EmptyNoWordBoundary
+		}
+		d.begin()
+		var seen []uint32
+		for _, pc := range pcs {
+			if seen = d.add(seen, pc, flags, true); seen == nil {
+				return d.match
+			}
+		}
+		pcs = seen
+	}
+	if r == '\n' {
+		return d.start
+	}
+	if len(d.states) > maxStates {
+		d.reset()
+	}
+	d.begin()
+	next := make([]uint32, 0, len(pcs)+4)
+	for _, pc := range pcs {
+		in := &d.prog.Inst[pc]
+		switch in.Op {
+		case syntax.InstRune, syntax.InstRune1, syntax.InstRuneAny, syntax.InstRuneAnyNotNL:
+			if in.MatchRune(r) {
+				if next = d.add(next, in.Out, 0, false); next == nil {
+					return d.match
+				}
+			}
+		default:
+		}
+	}
+	if next = d.add(next, uint32(d.prog.Start), 0, false); next == nil { //nolint:gosec // small
+		return d.match
+	}
+	prev := beforeOther
+	if syntax.IsWordChar(r) {
+		prev = beforeWord
+	}
+	return d.state(next, prev)
+}
+
+// begin starts a new set.
+func (d *dfa) begin() {
+	if d.round++; d.round == 0 {
+		clear(d.mark)
+		d.round = 1
+	}
+}
+
+// add adds to a set the places that pc leads to without a character: those
+// that read one, and, while nothing is known of what is around (looked is
+// false), those that look at it. It gives nil if the end is among them.
+func (d *dfa) add(set []uint32, pc uint32, flags syntax.EmptyOp, looked bool) []uint32 {
+	if set == nil {
+		set = []uint32{}
+	}
+	d.stack = append(d.stack[:0], pc)
+	for len(d.stack) > 0 {
+		pc := d.stack[len(d.stack)-1]
+		d.stack = d.stack[:len(d.stack)-1]
+		if d.mark[pc] == d.round {
+			continue
+		}
+		d.mark[pc] = d.round
+		in := &d.prog.Inst[pc]
+		switch in.Op {
+		case syntax.InstMatch:
+			return nil
+		case syntax.InstFail:
+		case syntax.InstAlt, syntax.InstAltMatch:
+			d.stack = append(d.stack, in.Out, in.Arg)
+		case syntax.InstCapture, syntax.InstNop:
+			d.stack = append(d.stack, in.Out)
+		case syntax.InstEmptyWidth:
+			switch {
+			case !looked:
+				set = append(set, pc)
+			case syntax.EmptyOp(in.Arg)&^flags == 0: //nolint:gosec // a byte of flags
+				d.stack = append(d.stack, in.Out)
+			}
+		default:
+			set = append(set, pc)
+		}
+	}
+	return set
+}
+
+// state gives the one state of a set; nil is the match.
+func (d *dfa) state(pcs []uint32, prev byte) *dfaState {
+	if pcs == nil {
+		return d.match
+	}
+	slices.Sort(pcs)
+	var key bytes.Buffer
+	key.WriteByte(prev)
+	for _, pc := range pcs {
+		_ = binary.Write(&key, binary.LittleEndian, pc)
+	}
+	if st := d.states[key.String()]; st != nil {
+		return st
+	}
+	st := &dfaState{pcs: pcs, prev: prev}
+	for _, pc := range pcs {
+		st.looks = st.looks || d.prog.Inst[pc].Op == syntax.InstEmptyWidth
+	}
+	if !st.looks && prev != beforeLine {
+		// Nobody looks back: what came before makes no difference.
+		key.Bytes()[0] = beforeOther
+		st.prev = beforeOther
+		if other := d.states[key.String()]; other != nil {
+			return other
+		}
+	}
+	d.states[key.String()] = st
+	return st
+}
