@@ -138,7 +138,7 @@ func TestScriptedRuns(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("testdata/runs/*.txtar")
 	require.NoError(t, err)
-	require.Len(t, files, 12)
+	require.Len(t, files, 13)
 	for _, file := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
 			t.Parallel()

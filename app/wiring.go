@@ -106,21 +106,26 @@ const codeSearches = 10
 func (w *workshop) kit(g *run.Gate) run.Kit {
 	s := codetool.NewSession(codetool.Options{Gate: gate{g}, Index: w.index, Sandbox: w.box, DefaultHost: w.hub.Host()})
 	pace, _ := w.paces.LoadOrStore(g.Place().Installation, &ghtool.Pace{N: codeSearches, Per: time.Minute, Now: w.now})
-	tools := append(s.Tools(), githubTools(g, w.hub, pace.(*ghtool.Pace), w.grep, w.now)...)
+	reads := newAPIReads()
+	tools := append(s.Tools(), githubTools(g, w.hub, pace.(*ghtool.Pace), w.grep, w.now, reads)...)
 	tools = slices.DeleteFunc(tools, func(t tool.Tool) bool { return slices.Contains(g.Settings().Tools.Disabled, t.Spec().Name) })
 	then := newEarlier(g)
-	return run.Kit{Tools: tools, Sources: sources{s, then}, Tree: tree{s, then}, Close: func() { s.Close(); then.close() }}
+	return run.Kit{Tools: tools, Sources: sources{s, reads, then}, Tree: tree{s, reads, then}, Close: func() { s.Close(); then.close() }}
 }
 
-// sources tells report what a run opened, and what the runs before it did.
+// sources tells report what a run opened and what it read through the API, and what the runs before it did.
 type sources struct {
-	s    *codetool.Session
-	then *earlier
+	s     *codetool.Session
+	reads *apiReads
+	then  *earlier
 }
 
 func (v sources) Source(key string) (report.Source, bool) {
 	if o, ok := v.s.Lookup(key); ok {
 		return report.Source{Key: key, Repo: o.Repo, SHA: o.Checkout.SHA()}, true
+	}
+	if s, ok := v.reads.source(key); ok {
+		return s, true
 	}
 	return v.then.source(key)
 }
@@ -132,25 +137,48 @@ func (v sources) Sources() []report.Source {
 			out = append(out, s)
 		}
 	}
+	for _, s := range v.reads.all() {
+		if _, ok := v.s.Lookup(s.Key); ok { // a checkout has that name; the commit is found by its digits
+			s.Key += "@" + s.SHA[:12]
+		}
+		out = append(out, s)
+	}
 	return append(out, v.then.sources...)
 }
 
-// tree answers report from the trees of the commits that a run holds, or that the runs before it read.
+// tree answers report from the trees of the commits that a run holds, from what it read through the API, or from the trees that
+// the runs before it read.
 type tree struct {
-	s    *codetool.Session
-	then *earlier
+	s     *codetool.Session
+	reads *apiReads
+	then  *earlier
+}
+
+func (t tree) held(repo librarian.RepoID, sha string) *checkout.Checkout {
+	for _, key := range t.s.Keys() {
+		if o, ok := t.s.Lookup(key); ok && o.Repo.ID == repo && o.Checkout.SHA() == sha {
+			return o.Checkout
+		}
+	}
+	return nil
+}
+
+// onlyRead reports whether a commit is known by single files alone.
+func (t tree) onlyRead(repo librarian.RepoID, sha string) bool {
+	return t.held(repo, sha) == nil && t.reads.has(repo, sha)
 }
 
 func (t tree) at(ctx context.Context, repo librarian.RepoID, sha string) (*checkout.Checkout, error) {
-	for _, key := range t.s.Keys() {
-		if o, ok := t.s.Lookup(key); ok && o.Repo.ID == repo && o.Checkout.SHA() == sha {
-			return o.Checkout, nil
-		}
+	if c := t.held(repo, sha); c != nil {
+		return c, nil
 	}
 	return t.then.at(ctx, repo, sha)
 }
 
 func (t tree) Stat(ctx context.Context, repo librarian.RepoID, sha, path string) (report.FileInfo, error) {
+	if t.onlyRead(repo, sha) {
+		return t.reads.Stat(ctx, repo, sha, path)
+	}
 	c, err := t.at(ctx, repo, sha)
 	if err != nil {
 		return report.FileInfo{}, err
@@ -173,6 +201,9 @@ func (t tree) Stat(ctx context.Context, repo librarian.RepoID, sha, path string)
 }
 
 func (t tree) Nearest(ctx context.Context, repo librarian.RepoID, sha, path string) []string {
+	if t.onlyRead(repo, sha) {
+		return t.reads.Nearest(ctx, repo, sha, path)
+	}
 	c, err := t.at(ctx, repo, sha)
 	if err != nil {
 		return nil
@@ -185,6 +216,9 @@ func (t tree) Nearest(ctx context.Context, repo librarian.RepoID, sha, path stri
 }
 
 func (t tree) Lines(ctx context.Context, repo librarian.RepoID, sha, path string, start, end int) ([]string, error) {
+	if t.onlyRead(repo, sha) {
+		return t.reads.Lines(ctx, repo, sha, path, start, end)
+	}
 	c, err := t.at(ctx, repo, sha)
 	if err != nil {
 		return nil, err

@@ -246,7 +246,7 @@ func ReadText(content []byte) Text {
 		return decodeInvalid(content)
 	}
 	text := Text{Body: string(content)}
-	if size, ok := lfsSize(text.Body); ok {
+	if size, ok := LFSPointer(text.Body); ok {
 		text.Notes = []string{fmt.Sprintf("[A Git LFS pointer; the %s it stands for are not in the repository.]", Size(size))}
 	}
 	return text
@@ -303,9 +303,9 @@ func decodeUTF16(content []byte) (Text, bool) {
 	return Text{Body: body, Notes: []string{"[" + name + "; shown as UTF-8.]"}}, true
 }
 
-// lfsSize recognises a Git LFS pointer (https://github.com/git-lfs/git-lfs/blob/main/docs/spec.md: under 1024 bytes, the
+// LFSPointer recognises a Git LFS pointer (https://github.com/git-lfs/git-lfs/blob/main/docs/spec.md: under 1024 bytes, the
 // version line first) and gives the size of what it stands for.
-func lfsSize(s string) (int64, bool) {
+func LFSPointer(s string) (int64, bool) {
 	if len(s) >= 1024 || !strings.HasPrefix(s, "version https://git-lfs.") || !strings.Contains(s, "\noid sha256:") {
 		return 0, false
 	}

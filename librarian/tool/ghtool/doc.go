@@ -35,6 +35,9 @@ type Options struct {
 	Run  string           // names the run where Pace shares between runs
 	Pace *Pace            // of code searches, one for all runs of an installation; nil: none
 	Now  func() time.Time // nil: time.Now
+	// Keep is told each file that read_github_file showed something of, so that what is said of it can be checked without asking again:
+	// its kind as in ReadFileData and, of a file, its bytes. Nil: nobody wants to know.
+	Keep func(repo librarian.Repo, sha, path, kind string, content []byte)
 	// Discussion reads a discussion of a repository that the run may read, which needs GraphQL; nil: read_thread cannot. Its error
 	// is librarian.ErrNotFound where there is none.
 	Discussion func(ctx context.Context, repo librarian.Repo, number int) (librarian.Thread, error)

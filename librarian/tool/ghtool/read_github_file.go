@@ -198,11 +198,11 @@ func (f fileReading) read(ctx context.Context, window tool.Window) (tool.Result,
 	if view.Binary {
 		kind = "binary"
 	}
-	return f.result(kind, view), nil
+	return f.result(kind, view, raw), nil
 }
 
 // result is what is shown of the path; a view without lines is evidence of the file as a whole.
-func (f fileReading) result(kind string, v tool.View) tool.Result {
+func (f fileReading) result(kind string, v tool.View, content []byte) tool.Result {
 	subject := f.name()
 	summary := kind
 	if kind == "file" {
@@ -214,6 +214,9 @@ func (f fileReading) result(kind string, v tool.View) tool.Result {
 	r := tool.Result{Text: v.Text, Subject: subject, Summary: summary,
 		Data: tool.JSON(ReadFileData{Name: f.repo.FullName(), SHA: f.sha, Path: f.path, Kind: kind, Start: v.Start, End: v.End, Total: v.Total})}
 	if kind != "directory" {
+		if f.g.Keep != nil {
+			f.g.Keep(f.repo, f.sha, f.path, kind, content)
+		}
 		r.Evidence = []tool.Evidence{{Repo: string(f.repo.ID), Name: f.repo.FullName(), SHA: f.sha, Path: f.path, Start: v.Start, End: v.End}}
 	}
 	return r
@@ -253,7 +256,7 @@ func (f fileReading) folder(ctx context.Context) (tool.Result, error) {
 	if len(c.Entries) > maxEntries {
 		said = append(said, fmt.Sprintf("[%d entries limit reached. Use checkout_repo + ls for more.]", maxEntries))
 	}
-	r := f.result("directory", tool.View{Text: tool.Notices(strings.Join(lines, "\n"), said...)})
+	r := f.result("directory", tool.View{Text: tool.Notices(strings.Join(lines, "\n"), said...)}, nil)
 	r.Summary = tool.Count(len(c.Entries), "entry", "entries")
 	return r, nil
 }
@@ -264,7 +267,7 @@ func (f fileReading) linked(ctx context.Context, c content) (tool.Result, error)
 	if err != nil {
 		return tool.Result{}, err
 	}
-	return f.result("symlink", tool.View{Text: "symlink -> " + tool.OneLine(string(b))}), nil
+	return f.result("symlink", tool.View{Text: "symlink -> " + tool.OneLine(string(b))}, nil), nil
 }
 
 func (f fileReading) submodule(ctx context.Context, c content) (tool.Result, error) {
@@ -283,7 +286,7 @@ func (f fileReading) submodule(ctx context.Context, c content) (tool.Result, err
 	if where != "" {
 		where += " "
 	}
-	return f.result("submodule", tool.View{Text: "submodule " + tool.OneLine(where) + "at " + c.SHA}), nil
+	return f.result("submodule", tool.View{Text: "submodule " + tool.OneLine(where) + "at " + c.SHA}, nil), nil
 }
 
 // notFound words a path that is not there; another failure stays what it is.

@@ -100,6 +100,20 @@ func TestReadGitHubFile(t *testing.T) {
 	require.Equal(t, "App.ts\nbig.bin\nbin\ndep\nlink\nsp ace#1?.go", got.Text)
 }
 
+func TestReadGitHubFileTellsWhatItRead(t *testing.T) {
+	t.Parallel()
+	h := newHub(t, contentRoutes())
+	var kept []string
+	tools := ghtool.Tools(ghtool.Options{API: h, Host: host, Keep: func(repo librarian.Repo, sha, path, kind string, content []byte) {
+		kept = append(kept, fmt.Sprintf("%s %s %s %s %q", repo.FullName(), sha[:7], path, kind, content))
+	}})
+	for _, args := range []string{`{"owner":"acme","repo":"one","path":"a.go","limit":1}`, `{"owner":"acme","repo":"one","path":"src/link"}`, `{"owner":"acme","repo":"one","path":"src/bin"}`,
+		`{"owner":"acme","repo":"one","path":"src"}`, `{"owner":"acme","repo":"one","path":"a.go","offset":9}`} {
+		call(t, tools[2], args)
+	}
+	require.Equal(t, []string{`acme/one 0123456 a.go file "one\r\ntwo\r\nthree"`, `acme/one 0123456 src/link symlink ""`, `acme/one 0123456 src/bin binary "\x00\x01binary"`}, kept)
+}
+
 func TestReadGitHubFileRefusals(t *testing.T) {
 	t.Parallel()
 	h := newHub(t, contentRoutes())
