@@ -76,7 +76,13 @@ func (m *bench) measure(b *testing.B, do func()) cost {
 }
 
 // benchRounds is how often the two ways take turns; the middle one counts.
-const benchRounds = 3
+// LIBRARIAN_BENCH_ROUNDS says otherwise.
+func benchRounds() int {
+	if n, err := strconv.Atoi(os.Getenv("LIBRARIAN_BENCH_ROUNDS")); err == nil && n > 0 {
+		return n
+	}
+	return 3
+}
 
 // compare lets baseline and ours take turns and prints the ratios. Each way is
 // a func that prepares, unmeasured, and gives the func to measure.
@@ -84,7 +90,7 @@ func (m *bench) compare(b *testing.B, name string, baseline, ours func() func())
 	b.Helper()
 	for range b.N {
 		var base, our []cost
-		for range benchRounds {
+		for range benchRounds() {
 			base = append(base, m.measure(b, baseline()))
 			our = append(our, m.measure(b, ours()))
 		}

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"regexp/syntax"
 	"slices"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -16,6 +17,7 @@ import (
 // whole trees. It is not safe for concurrent use; each worker has its own.
 type dfa struct {
 	prog   *syntax.Prog
+	bounds []rune    // beyond ASCII: where a set of characters begins that the program treats alike
 	start  *dfaState // at the begin of a line
 	match  *dfaState // reached as soon as the line is known to match
 	states map[string]*dfaState
@@ -30,7 +32,7 @@ type dfaState struct {
 	prev  byte // what came before: one of the before… values
 	looks bool // some place looks at what is around it
 	next  [utf8.RuneSelf]*dfaState
-	wide  map[rune]*dfaState
+	wide  []*dfaState // beyond ASCII, by class
 }
 
 const (
@@ -43,7 +45,7 @@ const (
 const maxStates = 2000
 
 func newDFA(prog *syntax.Prog) *dfa {
-	d := &dfa{prog: prog, match: &dfaState{}, mark: make([]uint32, len(prog.Inst))}
+	d := &dfa{prog: prog, match: &dfaState{}, mark: make([]uint32, len(prog.Inst)), bounds: classBounds(prog)}
 	d.reset()
 	return d
 }
@@ -76,14 +78,13 @@ func (d *dfa) find(b []byte) int {
 		} else {
 			var r rune
 			r, w = utf8.DecodeRune(b[i:])
-			if nx = st.wide[r]; nx == nil {
+			class := d.class(r)
+			if st.wide == nil {
+				st.wide = make([]*dfaState, len(d.bounds)+1)
+			}
+			if nx = st.wide[class]; nx == nil {
 				nx = d.step(st, r)
-				if st.wide == nil {
-					st.wide = map[rune]*dfaState{}
-				}
-				if len(st.wide) < 1000 {
-					st.wide[r] = nx
-				}
+				st.wide[class] = nx
 			}
 		}
 		if nx == d.match {
@@ -96,6 +97,48 @@ func (d *dfa) find(b []byte) int {
 		return len(b)
 	}
 	return -1
+}
+
+// classBounds lists where, beyond ASCII, one of the program's ranges begins or
+// has just ended, cases that fold to each other included. Between two bounds
+// all characters are alike.
+func classBounds(prog *syntax.Prog) []rune {
+	var out []rune
+	add := func(lo, hi rune) {
+		if hi >= utf8.RuneSelf {
+			out = append(out, max(lo, utf8.RuneSelf), hi+1)
+		}
+	}
+	for i := range prog.Inst {
+		in := &prog.Inst[i]
+		if in.Op != syntax.InstRune && in.Op != syntax.InstRune1 {
+			continue
+		}
+		if len(in.Rune) == 1 {
+			r := in.Rune[0]
+			add(r, r)
+			for f := unicode.SimpleFold(r); f != r; f = unicode.SimpleFold(f) {
+				add(f, f)
+			}
+		}
+		for j := 0; j+1 < len(in.Rune); j += 2 {
+			add(in.Rune[j], in.Rune[j+1])
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// class gives the class of a character beyond ASCII.
+func (d *dfa) class(r rune) int {
+	if len(d.bounds) == 0 {
+		return 0
+	}
+	i, found := slices.BinarySearch(d.bounds, r)
+	if found {
+		i++
+	}
+	return i
 }
 
 // step works out what follows a state on a character. A line end ends the line
