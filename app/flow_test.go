@@ -406,8 +406,9 @@ func TestW4_APrivateRepositoryDoesNotExistForAPublicThread(t *testing.T) {
 				return results("It could not be read.")(ctx, c)
 			})
 		f := newFlow(t, m, nil)
-		_, answers := f.ask("acme/pantry", simUser, "@librarian what is in "+repo+"?")
+		id, answers := f.ask("acme/pantry", simUser, "@librarian what is in "+repo+"?")
 		require.Len(t, answers, 1)
+		f.eventually("👀 became 🚀, the last request", func() bool { return slices.Equal(contents(f.sim.Reactions(id)), []string{"rocket"}) })
 		require.NotContains(t, f.log.String()+answers[0].Body, "canary-cellar-9")
 		require.Zero(t, f.requests("cellar.git"), "git was not even asked")
 		var calls []string
