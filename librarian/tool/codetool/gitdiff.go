@@ -44,7 +44,7 @@ func (s *Session) gitShow() tool.Tool {
 	return tool.New(tool.Definition[ShowArgs]{
 		Name: "git_show",
 		Description: "Shows a commit: its message and what it changed against its first parent, at most 2000 lines or 50 KiB. Lines are printed as " +
-			"`+12: text` (new), `-12: text` (gone, numbered as in the parent) and ` 12: text` (both). Lines shown here can be cited.",
+			"`+12: text` (new), `-12: text` (gone, numbered as in the parent) and ` 12: text` (both). Lines shown here can be cited; those of another commit than the checkout's once you call checkout_repo for it.",
 		Effect:  tool.Read,
 		Verb:    "show",
 		Subject: s.showSubject,
@@ -57,7 +57,7 @@ func (s *Session) gitDiff() tool.Tool {
 	return tool.New(tool.Definition[DiffArgs]{
 		Name: "git_diff",
 		Description: "Shows what changed between two commits, at most 2000 lines or 50 KiB. Lines are printed as `+12: text` (new), `-12: text` (gone, " +
-			"numbered as in from) and ` 12: text` (both). For a pull request check out refs/pull/N/head and set merge_base. Lines shown here can be cited.",
+			"numbered as in from) and ` 12: text` (both). For a pull request check out refs/pull/N/head and set merge_base. Lines shown here can be cited; those of another commit than the checkout's once you call checkout_repo for it.",
 		Effect:  tool.Read,
 		Verb:    "diff",
 		Subject: s.diffSubject,
