@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -30,7 +31,7 @@ func ReadBare(ctx context.Context, program, dir, commit string, limit int64) (*B
 		lines := bufio.NewReaderSize(r, 64<<10)
 		for {
 			line, err := lines.ReadString(0)
-			if err == io.EOF {
+			if errors.Is(err, io.EOF) {
 				return nil
 			}
 			if err != nil {

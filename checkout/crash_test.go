@@ -61,7 +61,7 @@ func TestG2_Crash(t *testing.T) {
 	dir := t.TempDir()
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
-	rng := rand.New(rand.NewPCG(seed, 1)) //nolint:gosec // a test's choice
+	rng := rand.New(rand.NewPCG(seed, 1))
 	budget := checkout.Budget{Packs: 2, DiskBytes: 600 << 10}
 	killed := 0
 	for round := range rounds {

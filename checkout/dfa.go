@@ -53,7 +53,7 @@ func newDFA(prog *syntax.Prog) *dfa {
 func (d *dfa) reset() {
 	d.states = map[string]*dfaState{}
 	d.begin()
-	d.start = d.state(d.add(nil, uint32(d.prog.Start), 0, false), beforeLine) //nolint:gosec // small
+	d.start = d.state(d.add(nil, uint32(d.prog.Start), 0, false), beforeLine)
 }
 
 // find gives the offset of a place on the first line that matches, -1 if none
@@ -187,7 +187,7 @@ func (d *dfa) step(st *dfaState, r rune) *dfaState {
 		default:
 		}
 	}
-	if next = d.add(next, uint32(d.prog.Start), 0, false); next == nil { //nolint:gosec // small
+	if next = d.add(next, uint32(d.prog.Start), 0, false); next == nil {
 		return d.match
 	}
 	prev := beforeOther
@@ -233,7 +233,7 @@ func (d *dfa) add(set []uint32, pc uint32, flags syntax.EmptyOp, looked bool) []
 			switch {
 			case !looked:
 				set = append(set, pc)
-			case syntax.EmptyOp(in.Arg)&^flags == 0: //nolint:gosec // a byte of flags
+			case syntax.EmptyOp(in.Arg)&^flags == 0:
 				d.stack = append(d.stack, in.Out)
 			}
 		default:

@@ -2,6 +2,7 @@ package checkout
 
 import (
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -117,14 +118,7 @@ func (e *PathError) Hint() string {
 	if len(e.Near) == 0 {
 		return ""
 	}
-	h := "Did you mean "
-	for i, p := range e.Near {
-		if i > 0 {
-			h += " or "
-		}
-		h += p
-	}
-	return h + "?"
+	return "Did you mean " + strings.Join(e.Near, " or ") + "?"
 }
 
 // clip shortens s to at most n bytes for an error text.

@@ -22,6 +22,15 @@ type git struct {
 	memory  int64         // address space of one git process, bytes
 }
 
+// findGit looks for the program on PATH.
+func findGit() (string, error) {
+	path, err := exec.LookPath("git")
+	if err != nil {
+		return "", errors.New("git is not installed (it must be on PATH)")
+	}
+	return path, nil
+}
+
 // gitCommand is one call of git.
 type gitCommand struct {
 	dir    string // the bare repository, "" for none

@@ -100,14 +100,14 @@ func TestG9_NothingRuns(t *testing.T) {
 	scratch := t.TempDir()
 	fired := filepath.Join(scratch, "fired")
 	evil := filepath.Join(scratch, "evil.sh")
-	require.NoError(t, os.WriteFile(evil, []byte("#!/bin/sh\ntouch "+fired+"\ncat\n"), 0o700)) //nolint:gosec // a program
+	require.NoError(t, os.WriteFile(evil, []byte("#!/bin/sh\ntouch "+fired+"\ncat\n"), 0o700))
 	settings := fmt.Sprintf("[core]\n\tfsmonitor = %[1]s\n\tsshCommand = %[1]s\n\thooksPath = %[2]s\n\tbare = true\n\trepositoryformatversion = 0\n\tpager = %[1]s\n\taskPass = %[1]s\n"+
 		"[filter \"evil\"]\n\tsmudge = %[1]s\n\tclean = %[1]s\n\trequired = true\n[diff \"evil\"]\n\ttextconv = %[1]s\n\tcommand = %[1]s\n"+
 		"[url \"ext::%[1]s\"]\n\tinsteadOf = http\n[credential]\n\thelper = %[1]s\n[protocol]\n\tallow = always\n[uploadpack]\n\tpackObjectsHook = %[1]s\n", evil, scratch)
 	for _, hook := range []string{"post-checkout", "reference-transaction", "post-index-change", "pre-auto-gc", "post-rewrite"} {
 		b, err := os.ReadFile(evil)
 		require.NoError(t, err)
-		require.NoError(t, os.WriteFile(filepath.Join(scratch, hook), b, 0o700)) //nolint:gosec // a program
+		require.NoError(t, os.WriteFile(filepath.Join(scratch, hook), b, 0o700))
 	}
 	srv := newServer(t)
 	srv.Add(t, "acme/evil", `

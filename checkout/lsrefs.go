@@ -96,7 +96,7 @@ func (p *pass) post(ctx context.Context, body io.Reader, read func(io.Reader) er
 	if err != nil {
 		return p.unreachable(err)
 	}
-	defer resp.Body.Close()
+	defer func() { _ = resp.Body.Close() }()
 	if err := p.judge(resp, uploadPackResult); err != nil {
 		var ue *UpstreamError
 		if errors.As(err, &ue) && (ue.Status == http.StatusOK || ue.Status >= 400 && ue.Status < 500 && ue.Status != http.StatusTooManyRequests && ue.RetryAfter == 0) {

@@ -2,7 +2,7 @@ package checkout
 
 import (
 	"context"
-	"crypto/sha1" //nolint:gosec // git's object names are SHA-1
+	"crypto/sha1"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -114,12 +115,12 @@ func (s *Store) writeTree(ctx context.Context, k storeKey, dir string, tree *Tre
 		for d := rel; d != "" && !made[d]; d = parent(d) {
 			need = append(need, d)
 		}
-		for i := len(need) - 1; i >= 0; i-- {
-			if err := os.Mkdir(filepath.Join(dir, need[i]), 0o700); err != nil {
+		for _, d := range slices.Backward(need) {
+			if err := os.Mkdir(filepath.Join(dir, d), 0o700); err != nil {
 				return err
 			}
-			made[need[i]] = true
-			dirs = append(dirs, need[i])
+			made[d] = true
+			dirs = append(dirs, d)
 		}
 		return nil
 	}
@@ -146,12 +147,12 @@ func (s *Store) writeTree(ctx context.Context, k storeKey, dir string, tree *Tre
 	if err := s.writeBlobs(ctx, s.gitDir(k), dir, order, paths); err != nil {
 		return err
 	}
-	for i := len(dirs) - 1; i >= 0; i-- {
-		if err := os.Chmod(filepath.Join(dir, dirs[i]), 0o555); err != nil { //nolint:gosec // read-only for all
+	for _, d := range slices.Backward(dirs) {
+		if err := os.Chmod(filepath.Join(dir, d), 0o555); err != nil {
 			return err
 		}
 	}
-	return os.Chmod(dir, 0o555) //nolint:gosec // as above
+	return os.Chmod(dir, 0o555)
 }
 
 // linker gives a func that links a file from the store's tree that was used
@@ -304,7 +305,7 @@ func writeEntry(dir string, e Entry, data []byte) error {
 // writeLarge streams a blob to its first path and copies it to the others.
 func writeLarge(dir string, entries []Entry, o object, body io.Reader) error {
 	first := filepath.Join(dir, entries[0].Path)
-	h := sha1.New() //nolint:gosec // as above
+	h := sha1.New()
 	fmt.Fprintf(h, "blob %d\x00", o.size)
 	if err := writeFrom(first, fileMode(entries[0].Kind), io.TeeReader(body, h)); err != nil {
 		return err

@@ -61,7 +61,7 @@ func TestRace(t *testing.T) {
 	var wg sync.WaitGroup
 	for g := range 20 {
 		wg.Go(func() {
-			rng := rand.New(rand.NewPCG(uint64(g), 7)) //nolint:gosec // a test's choice
+			rng := rand.New(rand.NewPCG(uint64(g), 7))
 			for n := 0; ctx.Err() == nil || n < 2 && !t.Failed(); n++ {
 				r, ref := repos[rng.IntN(len(repos))], fmt.Sprintf("b%d", rng.IntN(refs))
 				if err := raceOnce(t.Context(), s, r, ref, want[r.Name+" "+ref], rng); err != nil {

@@ -159,7 +159,7 @@ func (c *Checkout) readRaw(e Entry, max int64) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }()
 	b := make([]byte, min(e.Size, max))
 	if _, err := io.ReadFull(f, b); err != nil {
 		return nil, err

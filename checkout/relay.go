@@ -60,7 +60,7 @@ type pass struct {
 	err      error // the first fault, which explains git's own
 }
 
-func newRelay(hosts hostRules, caFile string, stall time.Duration) (*relay, error) {
+func newRelay(ctx context.Context, hosts hostRules, caFile string, stall time.Duration) (*relay, error) {
 	tlsConfig := &tls.Config{MinVersion: tls.VersionTLS12}
 	if caFile != "" {
 		pem, err := os.ReadFile(caFile)
@@ -76,7 +76,8 @@ func newRelay(hosts hostRules, caFile string, stall time.Duration) (*relay, erro
 		}
 		tlsConfig.RootCAs = pool
 	}
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	var lc net.ListenConfig
+	ln, err := lc.Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, err
 	}
@@ -234,7 +235,7 @@ func (p *pass) forward(w http.ResponseWriter, req *http.Request, rest, wantType 
 	if err != nil {
 		return p.unreachable(err)
 	}
-	defer resp.Body.Close()
+	defer func() { _ = resp.Body.Close() }()
 	if err := p.judge(resp, wantType); err != nil {
 		return err
 	}
@@ -288,8 +289,7 @@ func (p *pass) unreachable(err error) error {
 	case errors.As(err, &ne) && ne.Timeout():
 		return &UpstreamError{Repo: p.repo.Name, Reason: "the host did not answer in time"}
 	}
-	var ue *url.Error
-	if errors.As(err, &ue) {
+	if ue, ok := errors.AsType[*url.Error](err); ok {
 		err = ue.Err
 	}
 	return &UpstreamError{Repo: p.repo.Name, Reason: "the host could not be reached", Err: err}

@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"net/url"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -160,11 +159,10 @@ func (s *Store) Start(ctx context.Context) error {
 		}
 	}
 	if s.git.path == "" {
-		path, err := exec.LookPath("git")
-		if err != nil {
-			return errors.New("checkout: git is not installed (it must be on PATH)")
+		var err error
+		if s.git.path, err = findGit(); err != nil {
+			return fmt.Errorf("checkout: %w", err)
 		}
-		s.git.path = path
 	}
 	if err := s.sweep(); err != nil {
 		return fmt.Errorf("checkout: remove leftovers: %w", err)
@@ -172,7 +170,7 @@ func (s *Store) Start(ctx context.Context) error {
 	if err := s.probe(ctx); err != nil {
 		return fmt.Errorf("checkout: %w", err)
 	}
-	r, err := newRelay(s.hosts, s.opt.CAFile, s.opt.Budget.Stall)
+	r, err := newRelay(ctx, s.hosts, s.opt.CAFile, s.opt.Budget.Stall)
 	if err != nil {
 		return fmt.Errorf("checkout: %w", err)
 	}

@@ -298,8 +298,7 @@ func (s *Store) fetch(ctx context.Context, req Request, c gitCommand) error {
 		return s.netCommand(ctx, req.Repo, req.Credentials, c)
 	}
 	err := run()
-	var benign *benignFault
-	if errors.As(err, &benign) {
+	if benign, ok := errors.AsType[*benignFault](err); ok {
 		if err := os.WriteFile(lax, []byte(benign.id+"\n"), 0o600); err != nil {
 			return err
 		}

@@ -98,7 +98,7 @@ func Build(t testing.TB, dir, archive string) map[string]string {
 // InitBare makes an empty bare repository whose HEAD is main.
 func InitBare(t testing.TB, dir string) {
 	t.Helper()
-	if err := os.MkdirAll(dir, 0o755); err != nil { //nolint:gosec // a test's folder
+	if err := os.MkdirAll(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
 	Git(t, dir, "init", "-q", "--bare", "--template=", "-b", "main", ".")

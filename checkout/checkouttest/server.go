@@ -10,7 +10,7 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/http/cgi" //nolint:gosec // a test server; no Proxy header reaches git
+	"net/http/cgi"
 	"net/http/httptest"
 	"os"
 	"os/exec"
@@ -229,7 +229,7 @@ func Git(t testing.TB, dir string, args ...string) string {
 // GitInput is Git with standard input.
 func GitInput(t testing.TB, dir, stdin string, args ...string) string {
 	t.Helper()
-	cmd := exec.CommandContext(context.Background(), "git", args...) //nolint:gosec // tests only
+	cmd := exec.CommandContext(context.Background(), "git", args...)
 	cmd.Dir, cmd.Env, cmd.Stdin = dir, Env(), strings.NewReader(stdin)
 	var errs bytes.Buffer
 	cmd.Stderr = &errs
