@@ -45,6 +45,12 @@ func Ask(ctx context.Context, o AskOptions) (answered bool, err error) {
 	if len(o.Owners) > librarian.MaxScope {
 		return false, &UsageError{Message: fmt.Sprintf("%d owners are too many", len(o.Owners)), Hint: fmt.Sprintf("name at most %d", librarian.MaxScope)}
 	}
+	if o.Model != "" { // who sits at the terminal may name any model; what is private keeps to models.private
+		o.Config.Models.Allowed = append(slices.Clone(o.Config.Models.Allowed), o.Model)
+		if err := o.Config.Models.check(); err != nil {
+			return false, &UsageError{Message: err.Error(), Err: err}
+		}
+	}
 	runs, err := store.Open(ctx, store.Options{Dir: o.StateDir, Now: o.Now})
 	if err != nil {
 		return false, &UsageError{Message: "runs cannot be kept in " + o.StateDir + ": " + err.Error(), Hint: "set XDG_STATE_HOME to a directory that can be written", Err: err}
@@ -57,15 +63,15 @@ func Ask(ctx context.Context, o AskOptions) (answered bool, err error) {
 	if err != nil {
 		return false, err
 	}
+	shop, err := newModelShop(o.Config.Models, o.Getenv, o.Log)
+	if err != nil {
+		return false, err
+	}
 	term, err := openTerminal(ctx, o.TerminalOptions)
 	if err != nil {
 		return false, err
 	}
 	defer func() { err = errors.Join(err, term.close()) }()
-	shop, err := newModelShop(o.Config.Models, o.Getenv, o.Log)
-	if err != nil {
-		return false, err
-	}
 	view := &view{out: o.Trace, width: o.Width, now: o.Now}
 	defer view.close()
 	options := term.run(secretsOf(term.github, shop, []byte(o.Token)))

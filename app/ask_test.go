@@ -99,6 +99,17 @@ func TestAskRefusesARunThatIsNotKnown(t *testing.T) {
 	}
 }
 
+func TestAskTakesTheModelThatIsNamed(t *testing.T) {
+	t.Parallel()
+	a, _ := newAsking(t, opens, reads, answers)
+	a.o.Config.Models.Default, a.o.Model = "builtin/scout", "near/other"
+	ok, err := Ask(t.Context(), a.o)
+	require.NoError(t, err)
+	require.True(t, ok, a.out.String())
+	require.Contains(t, a.out.String(), "near/other")
+	require.Equal(t, Default().Models.Allowed, a.o.Config.Models.Allowed, "the configuration is not written to")
+}
+
 // notice calls f when what is written holds text.
 type notice struct {
 	text string
