@@ -77,7 +77,7 @@ func Build(ctx context.Context, src Source, opt Options) (*Index, error) {
 	sort.Slice(files, func(i, j int) bool { return files[i].Path < files[j].Path })
 	ix := &Index{source: src}
 	known := map[string]segment{}
-	if p := opt.Previous; p != nil {
+	if p := opt.Previous; p != nil && !p.bloated() {
 		ix.dict = p.dict.clone()
 		for i, f := range p.files {
 			known[f.hash+" "+extension(f.path)] = p.segs[i]
@@ -147,6 +147,17 @@ func Build(ctx context.Context, src Source, opt Options) (*Index, error) {
 		return nil, fmt.Errorf("codesearch: build: %w", err)
 	}
 	return ix, nil
+}
+
+// bloated reports whether most of the dictionary is left over from earlier trees: then building anew is cheaper than carrying it on.
+func (ix *Index) bloated() bool {
+	unused := 0
+	for t := 0; t+1 < len(ix.postStart); t++ {
+		if ix.postStart[t] == ix.postStart[t+1] {
+			unused++
+		}
+	}
+	return unused > 10_000 && unused > len(ix.postStart)/2
 }
 
 func extension(p string) string {

@@ -230,8 +230,8 @@ func (s synonym) weight(full float64, w *Weights) float64 {
 	return full
 }
 
-// addPhrases adds what stands for two or more words together: "throw away" for discard. The words may have one word between them
-// ("throw it away").
+// addPhrases adds what stands for two or more words together: "throw away" for discard. Two words may have others between
+// them ("throw the old ones away").
 func (ix *Index) addPhrases(a *asked, text string, seen map[uint32]int, w *Weights) {
 	var stems []string
 	for _, m := range wordText.FindAllString(strings.ToLower(text), 400) {
@@ -259,8 +259,10 @@ func (ix *Index) addPhrases(a *asked, text string, seen map[uint32]int, w *Weigh
 		for n := 2; n <= longestPhrase && i+n <= len(stems); n++ {
 			try(strings.Join(stems[i:i+n], " "))
 		}
-		if i+2 < len(stems) {
-			try(stems[i] + " " + stems[i+2])
+		for _, gap := range []int{2, 3} {
+			if i+gap < len(stems) {
+				try(stems[i] + " " + stems[i+gap])
+			}
 		}
 	}
 }

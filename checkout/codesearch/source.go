@@ -80,7 +80,8 @@ const (
 	kindGenerated
 	kindConfig
 	kindBench
-	kindTypes // declarations without code: .d.ts, .pyi
+	kindTypes   // declarations without code: .d.ts, .pyi
+	kindTooling // what builds, lints and releases the project
 	pathKinds
 )
 
@@ -141,10 +142,32 @@ func kindOf(p, language string, src []byte) pathKind {
 	case "configuration", "sql", "":
 		return kindConfig
 	}
-	if strings.HasSuffix(base, ".d.ts") || strings.HasSuffix(base, ".pyi") {
+	if tooling(base, dirs) {
+		return kindTooling
+	}
+	if strings.HasSuffix(base, ".d.ts") || strings.HasSuffix(base, ".d.cts") || strings.HasSuffix(base, ".d.mts") || strings.HasSuffix(base, ".pyi") {
 		return kindTypes
 	}
 	return kindSource
+}
+
+// tooling reports whether a source file serves the project's making rather than its use.
+func tooling(base string, dirs []string) bool {
+	if len(dirs) > 0 {
+		switch dirs[0] {
+		case "scripts", "script", "hack", "ci", ".ci", ".github", ".circleci", "eng", "tooling", "devtools":
+			return true
+		}
+	}
+	if strings.HasPrefix(base, ".") || strings.Contains(base, ".conf.") || strings.Contains(base, ".config.") {
+		return true
+	}
+	stem, _, _ := strings.Cut(base, ".")
+	switch stem {
+	case "gulpfile", "gruntfile", "rakefile", "setup", "noxfile", "build", "cake", "jenkinsfile", "dangerfile", "fastfile", "podfile", "gemfile":
+		return len(dirs) == 0
+	}
+	return false
 }
 
 // generatedMark looks for the customary comment in a file's first lines (https://go.dev/s/generatedcode and its kin).

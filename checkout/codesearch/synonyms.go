@@ -66,6 +66,6 @@ func phraseStem(w string) string {
 }
 
 // longestPhrase is how many words an entry has at most.
-const longestPhrase = 4
+const longestPhrase = 6
 
 func synonymsOf(stem string) []synonym { return synonymTable()[stem] }

@@ -82,6 +82,7 @@ func DefaultWeights() Weights {
 	w.Saturation, w.SaturationTerse = .7, .35
 	w.LocalPlain, w.LocalType, w.LocalSmall, w.LocalConstructor = .8, .5, 1, .8
 	w.NotTest = .6
+	w.Kind[kindTooling] = .5
 	w.JoinShare, w.JoinLines = .5, 60
 	return w
 }
@@ -89,6 +90,6 @@ func DefaultWeights() Weights {
 // BaseWeights is the yardstick "base": BM25F over functions, with paths weighed, and nothing else.
 func BaseWeights() Weights {
 	w := Weights{K1: 1.2, BBody: .6, BDoc: .4, Name: 3, Parent: 1.5, Signature: 1.5, Doc: 1.5, Body: 1, FileK1: 6, Plain: 1, Type: 1, Small: 1, Constructor: 1, NotTest: 1, Weak: 1, Saturation: 1, SaturationTerse: 1, LocalPlain: 1, LocalType: 1, LocalSmall: 1, LocalConstructor: 1, FeedbackCommon: 1}
-	w.Kind = [pathKinds]float64{kindSource: 1, kindTest: .35, kindDocs: .3, kindExample: .3, kindVendored: .25, kindGenerated: .3, kindConfig: .4, kindBench: .35, kindTypes: .6}
+	w.Kind = [pathKinds]float64{kindSource: 1, kindTest: .35, kindDocs: .3, kindExample: .3, kindVendored: .25, kindGenerated: .3, kindConfig: .4, kindBench: .35, kindTypes: .6, kindTooling: 1}
 	return w
 }
