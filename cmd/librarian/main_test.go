@@ -11,7 +11,6 @@ import (
 // What a person mistypes is one line and exit code 2.
 func TestMistakesAreOneLineAndExitCode2(t *testing.T) {
 	dir := t.TempDir()
-	t.Setenv("XDG_STATE_HOME", filepath.Join(dir, "state"))
 	t.Setenv("XDG_CACHE_HOME", filepath.Join(dir, "cache"))
 	t.Setenv("GITHUB_TOKEN", "x") // gh is not asked
 	t.Setenv("ANTHROPIC_API_KEY", "")
@@ -20,7 +19,7 @@ func TestMistakesAreOneLineAndExitCode2(t *testing.T) {
 		args []string
 		want string
 	}{
-		"no runs yet":       {[]string{"runs"}, "there are no runs in " + filepath.Join(dir, "state", "librarian")},
+		"no runs yet":       {[]string{"runs"}, "there are no runs in " + filepath.Join(dir, "no runs yet", "librarian")},
 		"no such data":      {[]string{"runs", "show", "--data", filepath.Join(dir, "none"), unknown}, "there are no runs in"},
 		"no limit":          {[]string{"runs", "--limit", "0"}, "--limit must be at least 1"},
 		"unknown command":   {[]string{"nonsense"}, "librarian --help lists commands and flags"},
@@ -33,6 +32,7 @@ func TestMistakesAreOneLineAndExitCode2(t *testing.T) {
 		"not a directory":   {[]string{"ask", "--repo", "./none", "why?"}, "./none is not a directory"},
 		"too few arguments": {[]string{"runs", "show"}, "expected"},
 	} {
+		t.Setenv("XDG_STATE_HOME", filepath.Join(dir, name))
 		var out, errs bytes.Buffer
 		require.Equal(t, 2, run(t.Context(), row.args, &out, &errs), name)
 		require.Regexp(t, `^librarian: [^\n]+\n$`, errs.String(), name)
