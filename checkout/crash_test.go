@@ -188,7 +188,7 @@ func remove(t *testing.T, store, pattern string) { t.Helper(); each(t, store, pa
 
 func truncate(t *testing.T, store, pattern string) {
 	t.Helper()
-	each(t, store, pattern, func(p string) error { return os.Truncate(p, 100) })
+	each(t, store, pattern, func(p string) error { _ = os.Chmod(p, 0o600); return os.Truncate(p, 100) })
 }
 
 func write(t *testing.T, store, path, text string) {

@@ -54,7 +54,7 @@ func (s *Store) materialise(ctx context.Context, k storeKey, repo Repo, p *plan)
 	}
 	defer done()
 	out := filepath.Join(tmp, "out")
-	if err := os.MkdirAll(filepath.Join(out, "tree"), 0o700); err != nil {
+	if err := os.MkdirAll(filepath.Join(out, "tree"), 0o755); err != nil {
 		return nil, err
 	}
 	if err := s.writeTree(ctx, k, filepath.Join(out, "tree"), p.tree); err != nil {
@@ -103,24 +103,23 @@ const writers = 12
 // smallBlob is the size up to which a blob is passed on in memory.
 const smallBlob = 1 << 20
 
-// writeTree writes all files of a tree below dir. Those that a tree of the same
+// writeTree writes all files of a tree below dir. Files are read-only; folders
+// are not, so that whoever owns the cache can delete it by ordinary means. Those that a tree of the same
 // store already has are linked to that one: what the two share is on disk once.
 func (s *Store) writeTree(ctx context.Context, k storeKey, dir string, tree *Tree) error {
 	link, done := s.linker(ctx, k, tree)
 	defer done()
 	made := map[string]bool{"": true}
-	var dirs []string
 	mkdir := func(rel string) error {
 		var need []string
 		for d := rel; d != "" && !made[d]; d = parent(d) {
 			need = append(need, d)
 		}
 		for _, d := range slices.Backward(need) {
-			if err := os.Mkdir(filepath.Join(dir, d), 0o700); err != nil {
+			if err := os.Mkdir(filepath.Join(dir, d), 0o755); err != nil {
 				return err
 			}
 			made[d] = true
-			dirs = append(dirs, d)
 		}
 		return nil
 	}
@@ -144,15 +143,7 @@ func (s *Store) writeTree(ctx context.Context, k storeKey, dir string, tree *Tre
 		}
 		paths[e.OID] = append(paths[e.OID], e)
 	}
-	if err := s.writeBlobs(ctx, s.gitDir(k), dir, order, paths); err != nil {
-		return err
-	}
-	for _, d := range slices.Backward(dirs) {
-		if err := os.Chmod(filepath.Join(dir, d), 0o555); err != nil {
-			return err
-		}
-	}
-	return os.Chmod(dir, 0o555)
+	return s.writeBlobs(ctx, s.gitDir(k), dir, order, paths)
 }
 
 // linker gives a func that links a file from the store's tree that was used
