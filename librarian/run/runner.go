@@ -152,7 +152,11 @@ func (r *Runner) Run(ctx context.Context, id librarian.RunID) error {
 		return err
 	case err != nil:
 		message := wordsFor(err)
-		r.o.Logger.ErrorContext(ctx, "run failed", "run", id, "error", err)
+		level := slog.LevelError
+		if u, ok := errors.AsType[*librarian.UserError](err); ok && u.Err == nil { // the asker reads all there is to know
+			level = slog.LevelInfo
+		}
+		r.o.Logger.Log(ctx, level, "run failed", "run", id, "error", err)
 		outcome.Kind, outcome.Message = librarian.OutcomeFailed, message
 	}
 	outcome.Took = r.o.Now().Sub(began)
