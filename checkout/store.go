@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"net/url"
 	"os"
@@ -231,72 +230,6 @@ func (s *Store) validate(req Request) error {
 	}
 	if err := CheckRef(req.Ref); err != nil {
 		return err
-	}
-	return nil
-}
-
-// probe refuses a git that is too old or that fetches objects behind our back.
-// GIT_NO_LAZY_FETCH came with git 2.45 and, as a security fix, 2.39.4 and its
-// like; without it a read of a partial clone may talk to its host.
-func (s *Store) probe(ctx context.Context) error {
-	out, err := s.git.output(ctx, gitCommand{args: []string{"version"}}, 1<<10)
-	if err != nil {
-		return err
-	}
-	var major, minor int
-	if _, err := fmt.Sscanf(string(out), "git version %d.%d", &major, &minor); err != nil {
-		return fmt.Errorf("git says its version is %q", strings.TrimSpace(string(out)))
-	}
-	if major < 2 || major == 2 && minor < 39 {
-		return fmt.Errorf("git %d.%d is too old: 2.39.4 or newer is needed", major, minor)
-	}
-	dir, _, done, err := s.staging()
-	if err != nil {
-		return err
-	}
-	defer done()
-	return s.probeLazy(ctx, dir)
-}
-
-// probeLazy makes a repository of one commit whose tree names a blob that only
-// the promisor remote, a folder beside it, has. With GIT_NO_LAZY_FETCH the blob
-// must stay away.
-func (s *Store) probeLazy(ctx context.Context, dir string) error {
-	full, part := filepath.Join(dir, "full"), filepath.Join(dir, "part")
-	run := func(gitDir, stdin string, args ...string) (string, error) {
-		c := gitCommand{dir: gitDir, args: args, stdin: strings.NewReader(stdin), config: []string{
-			"protocol.file.allow=always", "user.name=probe", "user.email=probe@localhost"}}
-		out, err := s.git.output(ctx, c, 64<<10)
-		return strings.TrimSpace(string(out)), err
-	}
-	for _, d := range []string{full, part} {
-		if _, err := run(d, "", "init", "-q", "--bare", "--template=", d); err != nil {
-			return err
-		}
-	}
-	blob, err := run(full, "probe", "hash-object", "-w", "--stdin")
-	if err != nil {
-		return err
-	}
-	for _, kv := range [][2]string{{"extensions.partialClone", "origin"}, {"core.repositoryFormatVersion", "1"},
-		{"remote.origin.url", full}, {"remote.origin.promisor", "true"}} {
-		if _, err := run(part, "", "config", kv[0], kv[1]); err != nil {
-			return err
-		}
-	}
-	for _, kv := range [][2]string{{"uploadpack.allowFilter", "true"}, {"uploadpack.allowAnySHA1InWant", "true"}} {
-		if _, err := run(full, "", "config", kv[0], kv[1]); err != nil {
-			return err
-		}
-	}
-	if _, err := run(part, "", "cat-file", "-e", blob); err == nil {
-		return errors.New("this git fetches objects in spite of GIT_NO_LAZY_FETCH=1: install git 2.39.4, 2.45 or newer")
-	}
-	// The probe itself must be able to fail: without the variable, git fetches.
-	c := gitCommand{dir: part, lazy: true, args: []string{"cat-file", "-e", blob}, config: []string{"protocol.file.allow=always"},
-		stdout: func(r io.Reader) error { _, err := io.Copy(io.Discard, r); return err }}
-	if err := s.git.run(ctx, c); err != nil {
-		return fmt.Errorf("the probe for GIT_NO_LAZY_FETCH is blind: %w", err)
 	}
 	return nil
 }
