@@ -143,7 +143,7 @@ func TestO6_KilledTwiceEndsAsInterruptedOnce(t *testing.T) {
 			c, err = f.sim.Comment("acme/pantry", 1, simUser, "@librarian how is it decided which jar is eaten first?")
 			require.NoError(t, err)
 		}
-		f.eventually("the attempt is acknowledged", func() bool { return f.requests("/reactions") >= attempt })
+		f.eventually("the attempt is begun", func() bool { return strings.Count(f.log.String(), "run admitted") >= attempt })
 		kill(p)
 	}
 	f.spawn()

@@ -18,12 +18,14 @@ import (
 type installations struct {
 	runs      *store.Store
 	hub       *hub.Hub
+	layers    *hub.Layers
 	checkouts *checkout.Store
 	index     *codesearch.Cache
 }
 
 // Changed implements handlers.Installations. An error makes the delivery fail, so that it is asked for again.
 func (i installations) Changed(ctx context.Context, c handlers.InstallationChange) error {
+	i.layers.Forget(c.Installation)
 	switch c.Delivery.Event + "." + c.Action {
 	case "installation.deleted":
 		_, err := i.runs.ForgetInstallation(ctx, c.Installation)

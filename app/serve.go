@@ -79,6 +79,9 @@ func (s *Server) Run(ctx context.Context) (err error) {
 	if s.cfg.GitHub.AppID <= 0 {
 		return &UsageError{Message: "github.app_id is missing", Hint: "it stands on the App's settings page"}
 	}
+	if s.cfg.Server.Data, err = filepath.Abs(s.cfg.Server.Data); err != nil {
+		return fmt.Errorf("app: %w", err)
+	}
 	if err := os.MkdirAll(s.cfg.Server.Data, 0o700); err != nil {
 		return &UsageError{Message: "server.data: " + s.cfg.Server.Data + " cannot be made", Hint: "name a directory that can be written", Err: err}
 	}
@@ -127,10 +130,11 @@ func (s *Server) serve(ctx context.Context, ln net.Listener, runs *store.Store, 
 	defer func() { err = errors.Join(err, checkouts.Close()) }()
 
 	index := codesearch.NewCache(filepath.Join(s.cfg.Server.Data, "indexes"), codesearch.CacheOptions{})
-	runner := s.runner(ctx, github, me, checkouts, runs, jobs, index)
+	layers := hub.NewLayers(github, s.cfg.base())
+	runner := s.runner(ctx, github, me, checkouts, runs, jobs, index, layers)
 	hook, err := handlers.NewWebhook(handlers.Options{
 		Secret: string(s.secrets.WebhookSecret), AppID: me.ID, BotID: me.BotID, Names: names(me.Slug, s.cfg.GitHub.Alias), Host: github.Host(),
-		AllowBots: s.cfg.Ask.Bots, Enqueuer: enqueuer{jobs}, Installations: installations{runs, github, checkouts, index},
+		AllowBots: s.cfg.Ask.Bots, Enqueuer: enqueuer{jobs}, Installations: installations{runs, github, layers, checkouts, index},
 		Label: s.cfg.Triggers.Label, Events: s.cfg.Triggers.rules(), Log: s.log.With("part", "webhook"), Now: s.now,
 	})
 	if err != nil {
@@ -216,7 +220,7 @@ func (s *Server) hub() (*hub.Hub, error) {
 	return h, nil
 }
 
-func (s *Server) runner(ctx context.Context, h *hub.Hub, me hub.App, checkouts *checkout.Store, runs *store.Store, jobs *queue.Queue, index *codesearch.Cache) *run.Runner {
+func (s *Server) runner(ctx context.Context, h *hub.Hub, me hub.App, checkouts *checkout.Store, runs *store.Store, jobs *queue.Queue, index *codesearch.Cache, layers *hub.Layers) *run.Runner {
 	poster := comment.New(comment.Options{
 		AppID: me.ID, BotID: me.BotID, Client: h.PostClient, Now: s.now, Log: s.log.With("part", "comment"),
 	})
@@ -228,7 +232,8 @@ func (s *Server) runner(ctx context.Context, h *hub.Hub, me hub.App, checkouts *
 		},
 		Threads: h, Poster: poster, Tokens: tokens{h}, Checkouts: checkouts,
 		Toolbox: (&workshop{index: index, box: box, hub: h, grep: s.cfg.Tools.GrepApp, now: s.now}).kit, Models: s.models,
-		Settings: hub.NewLayers(h, s.cfg.base()).Effective,
+		Settings: layers.Effective, Votes: h.Votes,
+		Ready:    func(ctx context.Context, place librarian.Place) { _, _, _ = h.PostClient(ctx, place) }, // only to have a token; posting meets what is wrong
 		Spending: spending{runs}, Slug: me.Slug, AppID: me.ID, Host: h.Host(), GitHosts: s.cfg.Checkout.Hosts,
 		Progress: s.cfg.Limits.Progress, Secrets: secretsOf(h, s.shop, s.secrets.WebhookSecret), Version: Version(), Now: s.now,
 		Logger: s.log.With("part", "run"), Watch: s.watch,

@@ -29,6 +29,8 @@ type Post struct {
 
 	// Known is the id of this comment if it was recorded; 0: look for it.
 	Known int64
+	// Ends says that the run ends with this comment, whatever its role: it goes before progress.
+	Ends bool
 	// Since is when the run began: comments that were last changed before are not looked at. Zero: all are.
 	Since time.Time
 }

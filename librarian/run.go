@@ -91,6 +91,8 @@ const (
 	EventToolEnd   EventKind = "tool_end"   // ToolEndData
 	EventOutcome   EventKind = "outcome"    // Outcome
 	EventPosted    EventKind = "posted"     // PostedData
+	EventOpened    EventKind = "opened"     // OpenedData
+	EventVotes     EventKind = "votes"      // VotesData
 	EventNote      EventKind = "note"       // NoteData: something an operator wants to find in the log
 )
 
@@ -108,6 +110,13 @@ type Event struct {
 type AdmittedData struct {
 	Repo  Repo   `json:"repo"`
 	Model string `json:"model"`
+	// Continues is the run that this one goes on from, though its request does not name it.
+	Continues RunID `json:"continues,omitempty"`
+}
+
+// OpenedData is a repository that the run came to know something of, beside its thread's own.
+type OpenedData struct {
+	Repo RepoID `json:"repo"`
 }
 
 // ToolStartData marks a tool call that began.
@@ -149,6 +158,12 @@ type PostedData struct {
 	Comment int64  `json:"comment"`
 	URL     string `json:"url,omitempty"`
 	Deleted bool   `json:"deleted,omitempty"`
+}
+
+// VotesData is what readers thought of the answer when somebody last looked.
+type VotesData struct {
+	Up   int `json:"up"`   // 👍
+	Down int `json:"down"` // 👎
 }
 
 // NoteData is a remark in the log.

@@ -53,6 +53,7 @@ type Pull struct {
 	Base    string
 	Ref     string // how its code is checked out: refs/pull/N/head
 	SHA     string // the head commit; empty: unknown
+	BaseSHA string // where the base branch stands; empty: unknown
 	Files   []string
 	Changed int // files in all
 }

@@ -43,7 +43,7 @@ func (p *Poster) Say(ctx context.Context, place librarian.Place, post librarian.
 		return librarian.PostedData{}, failed("say: find", err)
 	}
 	k := answer
-	if post.Role == librarian.RoleProgress {
+	if post.Role == librarian.RoleProgress && !post.Ends {
 		k = progress
 	}
 	switch {

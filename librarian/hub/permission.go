@@ -54,6 +54,15 @@ func (h *Hub) Permission(ctx context.Context, installation int64, repo librarian
 	return level, nil
 }
 
+// PermissionByName is what p may do in what goes by that name, if the installation covers it. It makes one request whether
+// the repository exists or not, which needs no more than metadata, and keeps no answer: what is kept would tell the next time.
+func (h *Hub) PermissionByName(ctx context.Context, installation int64, name librarian.RepoName, p librarian.Principal) (access.Level, error) {
+	if h.app == nil || p.ID <= 0 || p.Login == "" {
+		return access.Unknown, nil
+	}
+	return h.askPermission(ctx, tokenKey{class: classFacts, installation: installation}, librarian.Repo{Owner: name.Owner, Name: name.Name}, p)
+}
+
 func (h *Hub) askPermission(ctx context.Context, key tokenKey, repo librarian.Repo, p librarian.Principal) (access.Level, error) {
 	got, _, err := h.client(key).Repositories.GetPermissionLevel(ctx, repo.Owner, repo.Name, p.Login)
 	switch err = failed("permission", err); {

@@ -83,7 +83,9 @@ type Help struct {
 	WhoMay  string // a sentence on who may ask here; may be empty
 	Reads   string // a sentence on what may be read; may be empty
 	Version string
-	Problem string // a fault of the repository's settings, told to who asks here; may be empty
+	// Settings are further sentences on what is in force here, and on what is left of the budgets.
+	Settings []string
+	Problem  string // a fault of the repository's settings, told to who asks here; may be empty
 }
 
 // Help makes the comment that says how to ask.
@@ -103,6 +105,13 @@ func (c Comment) Help(h Help) string {
 		blocks = append(blocks, "Answers come from "+c.code(Scout)+", a ranked code search without a language model; code stays on the server that runs me.")
 	} else if h.Model != "" {
 		blocks = append(blocks, "Questions and the code that is read go to the model "+c.code(h.Model)+".")
+	}
+	if len(h.Settings) > 0 {
+		var lines []string
+		for _, s := range h.Settings {
+			lines = append(lines, "- "+c.clean(oneLine(s)))
+		}
+		blocks = append(blocks, strings.Join(lines, "\n"))
 	}
 	if h.Problem != "" {
 		blocks = append(blocks, "**Settings:** "+c.clean(oneLine(h.Problem)))

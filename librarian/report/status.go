@@ -16,6 +16,7 @@ type StatusLine struct {
 	Question string
 	Since    time.Duration // of one that is not over: since it was asked
 	Calls    []librarian.ToolEndData
+	Votes    librarian.VotesData // on its answer
 }
 
 // Status makes the comment that lists a thread's runs, the newest first.
@@ -35,6 +36,9 @@ func (c Comment) Status(lines []StatusLine) string {
 				last := l.Calls[n-1]
 				s += ", the last " + c.code(clip(oneLine(last.Verb+" "+last.Subject), 80))
 			}
+		}
+		if v := l.Votes; v.Up+v.Down > 0 {
+			s += fmt.Sprintf(", 👍 %d 👎 %d", v.Up, v.Down)
 		}
 		out = append(out, s+" (run <code>"+string(l.Run)+"</code>)")
 	}

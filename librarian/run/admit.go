@@ -16,6 +16,7 @@ type admission struct {
 	repo   librarian.Repo // the thread's own; zero on the terminal
 	set    settings.Settings
 	faults []settings.Fault
+	asker  access.Level // in it
 	thread librarian.Thread
 	model  model.Model
 	level  model.Level
@@ -28,7 +29,10 @@ func (r *Runner) admit(ctx context.Context, run librarian.Run) (adm admission, r
 	q := run.Request
 	if q.Place.Kind == librarian.PlaceTerminal {
 		adm.set = r.o.Base
-		return r.equip(ctx, q, adm)
+		return r.equip(ctx, run, adm)
+	}
+	if r.o.Ready != nil {
+		go r.o.Ready(ctx, q.Place)
 	}
 	adm, refused, err = r.mayAsk(ctx, q)
 	if err != nil || refused != nil {
@@ -37,6 +41,12 @@ func (r *Runner) admit(ctx context.Context, run librarian.Run) (adm admission, r
 	if refused, err = r.withinCaps(ctx, run, adm.set.Limits); err != nil || refused != nil {
 		return adm, refused, err
 	}
+	acknowledged := make(chan struct{})
+	go func() { // a thread can take many calls to read, and the asker waits for a sign
+		defer close(acknowledged)
+		r.sign(ctx, run, librarian.ReactionEyes)
+	}()
+	defer func() { <-acknowledged }()
 	adm.thread, err = r.o.Threads.Thread(ctx, q.Place)
 	switch {
 	case errors.Is(err, librarian.ErrNotFound):
@@ -46,15 +56,16 @@ func (r *Runner) admit(ctx context.Context, run librarian.Run) (adm admission, r
 	case adm.thread.TriggerGone:
 		return adm, declined("the question was deleted", true), nil
 	case adm.thread.Locked:
-		return adm, declined("the thread is locked", true), nil
+		return adm, declined("the thread is locked", false), nil // what was acknowledged gets a sign, where one can be set
 	}
-	return r.equip(ctx, q, adm)
+	return r.equip(ctx, run, adm)
 }
 
 // equip finds the model, and what is continued.
-func (r *Runner) equip(ctx context.Context, q librarian.Request, adm admission) (admission, *librarian.Outcome, error) {
+func (r *Runner) equip(ctx context.Context, run librarian.Run, adm admission) (admission, *librarian.Outcome, error) {
 	var err error
-	if adm.past, err = r.past(ctx, q, r.reader(q, adm.repo, adm.set)); err != nil {
+	q := run.Request
+	if adm.past, err = r.past(ctx, run, r.reader(q, adm.repo, adm.set)); err != nil {
 		return adm, nil, err
 	}
 	private := adm.repo.ID != "" && adm.repo.Private()
@@ -70,17 +81,22 @@ func declined(why string, silent bool) *librarian.Outcome {
 	return &librarian.Outcome{Kind: librarian.OutcomeDeclined, Reason: why, Silent: silent}
 }
 
-// mayAsk is asked twice: before a run, and again before its answer is posted.
+// mayAsk is asked twice: before a run, and again before its answer is posted. What is in force and who asks are looked up side
+// by side, because the asker waits.
 func (r *Runner) mayAsk(ctx context.Context, q librarian.Request) (adm admission, refused *librarian.Outcome, err error) {
-	adm.repo, err = r.o.Facts.ByID(ctx, q.Place.Installation, q.Place.Repo)
+	var unreadable error
+	inForce := make(chan struct{})
+	go func() {
+		defer close(inForce)
+		adm.set, adm.faults, unreadable = r.o.Settings(ctx, q.Place.Installation, librarian.Repo{ID: q.Place.Repo})
+	}()
+	repo, level, err := r.facts(ctx, q)
+	<-inForce
+	adm.repo, adm.asker = repo, level
 	if errors.Is(err, librarian.ErrNotFound) {
 		return adm, declined("the repository is gone", true), nil
 	}
-	if err != nil {
-		return adm, nil, &errAskLater{err}
-	}
-	adm.set, adm.faults, err = r.o.Settings(ctx, q.Place.Installation, adm.repo)
-	if err != nil {
+	if err = cmp.Or(err, unreadable); err != nil {
 		return adm, nil, &errAskLater{err}
 	}
 	switch {
@@ -89,11 +105,7 @@ func (r *Runner) mayAsk(ctx context.Context, q librarian.Request) (adm admission
 	case !open(adm.set.Triggers, q):
 		return adm, declined("this way to ask is not open in this repository", true), nil
 	}
-	level, err := r.o.Facts.Permission(ctx, q.Place.Installation, adm.repo, q.Principal)
-	if err != nil {
-		return adm, nil, &errAskLater{err}
-	}
-	d := access.MayAsk(adm.set.Ask, access.AskFacts{Asker: q.Principal, Level: level, Visibility: adm.repo.Visibility, Archived: adm.repo.Archived})
+	d := access.MayAsk(adm.set.Ask, access.AskFacts{Asker: q.Principal, Level: adm.asker, Visibility: adm.repo.Visibility, Archived: adm.repo.Archived})
 	if d.Allowed {
 		return adm, nil, nil
 	}
@@ -102,6 +114,16 @@ func (r *Runner) mayAsk(ctx context.Context, q librarian.Request) (adm admission
 		refused.Message = d.Line
 	}
 	return adm, refused, nil
+}
+
+// facts are the thread's repository, and what the asker may do in it.
+func (r *Runner) facts(ctx context.Context, q librarian.Request) (librarian.Repo, access.Level, error) {
+	repo, err := r.o.Facts.ByID(ctx, q.Place.Installation, q.Place.Repo)
+	if err != nil {
+		return repo, access.Unknown, err
+	}
+	level, err := r.o.Facts.Permission(ctx, q.Place.Installation, repo, q.Principal)
+	return repo, level, err
 }
 
 // open reports whether the settings leave open the way that a request came.

@@ -44,6 +44,18 @@ func (r *Runner) briefing(ctx context.Context, run librarian.Run, adm admission,
 	return b
 }
 
+// pullHead is where the code of the pull request is that was asked in.
+func pullHead(place librarian.Place, t librarian.Thread) PullHead {
+	if place.Kind != librarian.PlacePull && place.Kind != librarian.PlaceReview {
+		return PullHead{}
+	}
+	h := PullHead{Ref: fmt.Sprintf("refs/pull/%d/head", place.Number), SHA: place.SHA}
+	if h.SHA == "" && t.Pull != nil {
+		h.SHA = t.Pull.HeadSHA
+	}
+	return h
+}
+
 // pullFor says what a pull request is about; its code is read by the base repository's own ref of it, which is there also
 // when the fork is gone.
 func pullFor(place librarian.Place, adm admission) *agent.Pull {
@@ -51,12 +63,10 @@ func pullFor(place librarian.Place, adm admission) *agent.Pull {
 	if p == nil {
 		return nil
 	}
+	head := pullHead(place, adm.thread)
 	out := &agent.Pull{
 		Head: oneLine(quote(p.HeadRef, 100), 100), Base: oneLine(quote(p.BaseRef, 100), 100),
-		Ref: fmt.Sprintf("refs/pull/%d/head", place.Number), SHA: p.HeadSHA, Changed: max(p.Changed, len(p.Files)),
-	}
-	if place.SHA != "" {
-		out.SHA = place.SHA
+		Ref: head.Ref, SHA: head.SHA, BaseSHA: p.BaseSHA, Changed: max(p.Changed, len(p.Files)),
 	}
 	for _, f := range p.Files[:min(len(p.Files), maxFiles)] {
 		out.Files = append(out.Files, oneLine(quote(f, 300), 300))
@@ -177,11 +187,18 @@ func (r *Runner) threadFor(ctx context.Context, q librarian.Request, adm admissi
 			take(t.Author, t.Body, t.CreatedAt, t.CreatedAt, maxBodyText)
 		}
 	}
-	for i, c := range t.Comments {
+	comments := t.Comments
+	if t.Pull != nil {
+		comments = slices.Concat(comments, t.Pull.Reviews)
+	}
+	if t.Review != nil { // what it is about comes last, next to the question
+		comments, older = slices.Concat(comments, t.Review.Comments), older+t.Review.Omitted
+	}
+	for i, c := range comments {
 		switch {
-		case c.ID == q.Place.TriggerID && q.Place.Trigger == librarian.TriggerIssueComment:
+		case c.ID == q.Place.TriggerID && q.Place.TriggerID != 0 && asksBySaying(q.Place.Trigger):
 		case c.App != 0 && c.App == r.o.AppID:
-		case len(t.Comments)-i > maxThreadItems:
+		case len(comments)-i > maxThreadItems:
 			older++
 		default:
 			take(c.Author, c.Body, c.CreatedAt, c.UpdatedAt, maxItemText)
@@ -189,6 +206,15 @@ func (r *Runner) threadFor(ctx context.Context, q librarian.Request, adm admissi
 	}
 	out.LeftOut = leftOut(older, late, strangers)
 	return out
+}
+
+// asksBySaying reports whether what asks is a comment or a review, whose id tells it.
+func asksBySaying(t librarian.TriggerKind) bool {
+	switch t {
+	case librarian.TriggerIssueComment, librarian.TriggerReviewComment, librarian.TriggerReviewBody, librarian.TriggerDiscussionComment:
+		return true
+	}
+	return false
 }
 
 // after allows for the two seconds by which GitHub's own clocks differ.

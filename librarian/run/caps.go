@@ -35,12 +35,11 @@ func (r *Runner) withinCaps(ctx context.Context, run librarian.Run, l settings.L
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errLog, err)
 	}
-	month := time.Date(now.Year(), now.Month(), 1, 0, 0, 0, 0, time.UTC)
-	cost, err := r.o.Spending.Cost(ctx, run.Request.Place.Installation, month)
+	cost, err := r.o.Spending.Cost(ctx, run.Request.Place.Installation, monthOf(now))
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errLog, err)
 	}
-	for _, c := range []struct {
+	for i, c := range []struct {
 		used, cap float64
 		line      string
 	}{
@@ -49,7 +48,7 @@ func (r *Runner) withinCaps(ctx context.Context, run librarian.Run, l settings.L
 		{float64(thread), ThreadRunsHour, fmt.Sprintf("%d questions were asked in this thread in an hour, which is the limit.", ThreadRunsHour)},
 		{cost, l.MonthlyCost, fmt.Sprintf("This month's budget of $%.0f is spent.", l.MonthlyCost)},
 	} {
-		if c.cap <= 0 {
+		if c.cap <= 0 || i == 0 && run.Request.Principal.Repository { // configured events have the repository's cap
 			continue
 		}
 		if c.used >= c.cap {

@@ -79,7 +79,7 @@ func (r *Runner) Command(ctx context.Context, id librarian.RunID) error {
 		if err != nil {
 			return err
 		}
-		if err := r.say(ctx, run, h, librarian.RoleAnswer, out.bodies); err != nil && !errors.Is(err, librarian.ErrCannotPost) {
+		if err := r.say(ctx, run, h, librarian.RoleAnswer, out.bodies, false); err != nil && !errors.Is(err, librarian.ErrCannotPost) {
 			return err
 		}
 	}
@@ -112,7 +112,8 @@ func (r *Runner) command(ctx context.Context, run librarian.Run, adm admission) 
 	q := run.Request
 	switch q.Command {
 	case cmdHelp:
-		return reply{bodies: []string{c.Help(r.help(adm))}}, nil
+		h, err := r.help(ctx, run, adm)
+		return reply{bodies: []string{c.Help(h)}}, err
 	case cmdStop:
 		return r.stop(ctx, run, own)
 	case cmdStatus:
@@ -128,21 +129,6 @@ func (r *Runner) command(ctx context.Context, run librarian.Run, adm admission) 
 	}
 	bodies, err := r.lookUp(ctx, run, own, adm.set)
 	return reply{bodies: bodies}, err
-}
-
-func (r *Runner) help(adm admission) report.Help {
-	name, _ := adm.set.Models.Pick("", adm.repo.Private())
-	h := report.Help{
-		Model: name, Version: r.o.Version, Reads: "I read this repository and public ones.",
-		WhoMay: "Who has " + adm.set.Ask.Least(adm.repo.Visibility).String() + " permission in this repository may ask.",
-	}
-	if adm.set.Read.OwnOnly {
-		h.Reads = "I read this repository and no other."
-	} else if len(adm.set.Share) > 0 && adm.repo.Private() {
-		h.Reads += " Of the organisation's private ones those that its rules share into this one, where the asker can read them and names them."
-	}
-	h.Problem = strings.Join(problems(adm.faults), "; ")
-	return h
 }
 
 // mayManage reports whether who said the command may stop or forget another's run: the asker of it, or somebody with write.
@@ -189,6 +175,9 @@ func (r *Runner) stop(ctx context.Context, run librarian.Run, own librarian.Repo
 			return reply{}, fmt.Errorf("run: %w", err)
 		} else if asked {
 			stopped++
+			if err := r.cut(ctx, x); err != nil {
+				return reply{}, err
+			}
 		}
 	}
 	switch {
@@ -198,6 +187,28 @@ func (r *Runner) stop(ctx context.Context, run librarian.Run, own librarian.Repo
 		return reply{sign: librarian.ReactionConfused}, nil
 	}
 	return reply{bodies: []string{r.comment(run).Notice("Nothing is running in this thread.")}}, nil
+}
+
+// cut ends a run that no worker may look at for long: one that waits in the queue, and one whose answer waits to be posted. One
+// that is being worked sees for itself that it was asked to stop.
+func (r *Runner) cut(ctx context.Context, x librarian.Run) error {
+	var err error
+	switch x.State {
+	case librarian.StateQueued:
+		err = r.advance(ctx, x.ID, librarian.StateCancelled, librarian.EventOutcome, librarian.Outcome{Kind: librarian.OutcomeCancelled, Message: stopped})
+	case librarian.StateVerified:
+		err = r.advance(ctx, x.ID, librarian.StateCancelled, librarian.EventNote, librarian.NoteData{Text: "stopped before it was posted"})
+	default:
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("run: stop: %w", err)
+	}
+	if err := r.unpost(ctx, x); err != nil {
+		return err
+	}
+	r.sign(ctx, x, librarian.ReactionConfused)
+	return nil
 }
 
 // maxStatus is how many runs a status shows.
@@ -223,9 +234,32 @@ func (r *Runner) status(ctx context.Context, run librarian.Run) (reply, error) {
 			return reply{}, err
 		}
 		l.Calls = h.calls
+		l.Votes = r.votes(ctx, x, h)
 		lines = append(lines, l)
 	}
 	return reply{bodies: []string{r.comment(run).Status(lines)}}, nil
+}
+
+// votes counts what readers thought of an answer, and keeps it with the run. What cannot be asked just now is as it was.
+func (r *Runner) votes(ctx context.Context, x librarian.Run, h history) librarian.VotesData {
+	id := h.comment(librarian.RoleAnswer, 1)
+	if id == 0 {
+		id = h.comment(librarian.RoleProgress, 1) // it became the answer
+	}
+	if r.o.Votes == nil || x.State != librarian.StatePublished || id == 0 {
+		return h.votes
+	}
+	now, err := r.o.Votes(ctx, x.Request.Place, id)
+	if err != nil {
+		r.o.Logger.WarnContext(ctx, "could not count the votes", "run", x.ID, "error", err)
+		return h.votes
+	}
+	if now != h.votes {
+		if _, err := r.o.Log.Append(ctx, x.ID, librarian.EventVotes, now); err != nil {
+			r.o.Logger.WarnContext(ctx, "could not keep the votes", "run", x.ID, "error", err)
+		}
+	}
+	return now
 }
 
 // retry asks the thread's last question that came to nothing once more, in the name of who says so.
@@ -250,7 +284,7 @@ func (r *Runner) retry(ctx context.Context, run librarian.Run, adm admission) (r
 			continue
 		}
 		asked := librarian.Request{Continue: x.ID, Principal: run.Request.Principal, Place: run.Request.Place, Question: x.Request.Question}
-		if _, err := r.past(ctx, asked, r.reader(asked, adm.repo, adm.set)); err != nil {
+		if _, err := r.past(ctx, librarian.Run{Request: asked}, r.reader(asked, adm.repo, adm.set)); err != nil {
 			continue // W12: for who may not read what it read, it is not there
 		}
 		again := x.Request

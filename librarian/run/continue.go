@@ -20,6 +20,7 @@ const maxChain = 20
 // Past is what a continued run takes over: the messages, for the model, and what was shown then, for the ledger. Nothing
 // else: tools, prompt, model, access and the repositories' state are those of now.
 type Past struct {
+	From     librarian.RunID // where the request does not name it
 	Messages []model.Message
 	Evidence []librarian.ToolEndData
 	Repos    map[librarian.RepoID]librarian.Repo // as they are now; each may be read under the new request
@@ -28,44 +29,79 @@ type Past struct {
 // quotedRun finds the id of one of our runs in text that was quoted from its answer.
 var quotedRun = regexp.MustCompile(`\brun\s+` + "`?" + `(?:<code>)?([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})\b`)
 
-// past loads what a request continues. A run that is unknown, and one that read anything the new request may not read, are
-// the same error: run not found.
-func (r *Runner) past(ctx context.Context, q librarian.Request, v reader) (Past, error) {
-	id, named := q.Continue, true
-	if id == "" {
-		m := quotedRun.FindStringSubmatch(q.Quoted)
-		if m == nil {
-			return Past{}, nil
+// past loads what a request continues: the run it names, else the one it quotes, else, in a review thread, the last one asked
+// there. A run that is unknown, and one that read anything the new request may not read, are the same error: run not found.
+func (r *Runner) past(ctx context.Context, run librarian.Run, v reader) (Past, error) {
+	if id := run.Request.Continue; id != "" {
+		p, err := r.loadPast(ctx, id, run.Request, v)
+		if errors.Is(err, librarian.ErrRunNotFound) {
+			return Past{}, librarian.RunNotFound(id)
 		}
-		id, named = librarian.RunID(m[1]), false
+		return p, err
 	}
-	p, err := r.loadPast(ctx, id, q, v)
-	if errors.Is(err, librarian.ErrRunNotFound) {
-		if !named { // a quotation that happens to name a run is a quotation
-			return Past{}, nil
+	var id librarian.RunID
+	if m := quotedRun.FindStringSubmatch(run.Request.Quoted); m != nil {
+		id = librarian.RunID(m[1])
+	} else {
+		var err error
+		if id, err = r.before(ctx, run); err != nil || id == "" {
+			return Past{}, err
 		}
-		return Past{}, librarian.RunNotFound(id)
 	}
+	p, err := r.loadPast(ctx, id, run.Request, v)
+	if errors.Is(err, librarian.ErrRunNotFound) { // nobody asked for it in so many words
+		return Past{}, nil
+	}
+	p.From = id
 	return p, err
+}
+
+// before is the last question that was worked in the same review thread; empty: there is none.
+func (r *Runner) before(ctx context.Context, run librarian.Run) (librarian.RunID, error) {
+	place := run.Request.Place
+	if place.Kind != librarian.PlaceReview || place.Root == 0 {
+		return "", nil
+	}
+	runs, err := r.questions(ctx, place, false)
+	if err != nil {
+		return "", err
+	}
+	for _, x := range runs {
+		worked := x.State == librarian.StateVerified || x.State.Final() && x.State != librarian.StateDeclined
+		if x.ID != run.ID && worked && x.Request.Place.Kind == place.Kind && x.Request.Place.Root == place.Root && !x.CreatedAt.After(run.CreatedAt) {
+			return x.ID, nil
+		}
+	}
+	return "", nil
 }
 
 func (r *Runner) loadPast(ctx context.Context, id librarian.RunID, q librarian.Request, v reader) (Past, error) {
 	p := Past{Repos: map[librarian.RepoID]librarian.Repo{}}
-	var chain []librarian.Run
+	type link struct {
+		run    librarian.Run
+		events []librarian.Event
+	}
+	var chain []link
 	for next := id; next != ""; {
 		run, err := r.o.Log.Run(ctx, next)
 		if err != nil {
 			return p, err
 		}
-		if run.Request.Kind != librarian.KindQuestion || len(chain) == maxChain {
+		events, err := r.o.Log.Events(ctx, next, 0)
+		if err != nil {
+			return p, fmt.Errorf("run: %w", err)
+		}
+		if run.Request.Kind != librarian.KindQuestion || len(chain) == maxChain || len(events) == 0 { // nothing is left of it
 			return p, librarian.RunNotFound(id)
 		}
-		chain = append(chain, run)
-		next = run.Request.Continue
+		chain = append(chain, link{run, events})
+		if next, err = continues(run, events); err != nil {
+			return p, err
+		}
 	}
 	slices.Reverse(chain)
-	for _, run := range chain {
-		if err := r.mayContinue(ctx, run, q, v, &p); err != nil {
+	for _, l := range chain {
+		if err := r.mayContinue(ctx, l.run, l.events, q, v, &p); err != nil {
 			return p, err
 		}
 		p.Messages = agent.Resume(p.Messages)
@@ -73,19 +109,30 @@ func (r *Runner) loadPast(ctx context.Context, id librarian.RunID, q librarian.R
 	return p, nil
 }
 
-// mayContinue adds one run to the past if its thread, and every repository that its ledger names, may be read under q.
-func (r *Runner) mayContinue(ctx context.Context, run librarian.Run, q librarian.Request, v reader, p *Past) error {
-	events, err := r.o.Log.Events(ctx, run.ID, 0)
-	if err != nil {
-		return fmt.Errorf("run: %w", err)
+// continues is the run that a run went on from.
+func continues(run librarian.Run, events []librarian.Event) (id librarian.RunID, err error) {
+	if id = run.Request.Continue; id != "" {
+		return id, nil
 	}
+	for _, e := range events {
+		if e.Kind != librarian.EventAdmitted {
+			continue
+		}
+		var d librarian.AdmittedData
+		if err := json.Unmarshal(e.Data, &d); err != nil {
+			return "", fmt.Errorf("run: event %d: %w", e.Seq, err)
+		}
+		id = d.Continues
+	}
+	return id, nil
+}
+
+// mayContinue adds one run to the past if its thread, and every repository that its ledger names, may be read under q.
+func (r *Runner) mayContinue(ctx context.Context, run librarian.Run, events []librarian.Event, q librarian.Request, v reader, p *Past) error {
 	repos := []librarian.RepoID{}
 	if run.Request.Place.Kind != librarian.PlaceTerminal {
 		repos = append(repos, run.Request.Place.Repo)
 	} else if q.Place.Kind != librarian.PlaceTerminal {
-		return librarian.RunNotFound(run.ID)
-	}
-	if len(events) == 0 { // nothing is left of it
 		return librarian.RunNotFound(run.ID)
 	}
 	for _, e := range events {
@@ -93,6 +140,12 @@ func (r *Runner) mayContinue(ctx context.Context, run librarian.Run, q librarian
 			continue
 		}
 		switch e.Kind {
+		case librarian.EventOpened:
+			var d librarian.OpenedData
+			if err := json.Unmarshal(e.Data, &d); err != nil {
+				return fmt.Errorf("run: event %d: %w", e.Seq, err)
+			}
+			repos = append(repos, d.Repo)
 		case librarian.EventMessage:
 			m, err := model.DecodeMessage(e.Data)
 			if err != nil {

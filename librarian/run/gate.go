@@ -3,12 +3,14 @@ package run
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strconv"
 	"strings"
 	"sync/atomic"
 
 	"github.com/librarian-app/librarian/checkout"
 	"github.com/librarian-app/librarian/librarian"
+	"github.com/librarian-app/librarian/librarian/access"
 	"github.com/librarian-app/librarian/librarian/settings"
 )
 
@@ -30,12 +32,20 @@ type Gate struct {
 	Checkouts Checkouts
 	Run       librarian.RunID
 	Past      Past // of the run that this one continues
+	Pull      PullHead
 	// GitHosts are plain git hosts that may be asked, anonymously.
 	GitHosts []string
 	// Local resolves a name that the terminal gave for a local repository; nil elsewhere.
 	Local func(spec checkout.Spec) (librarian.Repo, bool)
 
-	private atomic.Bool // something that is not public was opened
+	private atomic.Bool                                   // something that is not public was opened
+	opened  func(context.Context, librarian.RepoID) error // records it; nil: nobody goes by it
+}
+
+// PullHead is where a pull request's code is: in its base repository, also when the fork is gone. Its zero value is none.
+type PullHead struct {
+	Ref string // refs/pull/N/head
+	SHA string // what the pull request's head was when it was asked about
 }
 
 // NotFound is the one sentence for a repository that is not there or may not be read.
@@ -52,23 +62,47 @@ func (g *Gate) Open(ctx context.Context, spec checkout.Spec, ref string) (librar
 	if err != nil {
 		return librarian.Repo{}, nil, err
 	}
-	c, err := g.Checkouts.Acquire(ctx, checkout.Request{
-		Repo:        checkout.Repo{ID: string(repo.ID), Name: repo.FullName(), URL: repo.CloneURL, Class: class(repo)},
-		Ref:         ref,
-		Credentials: g.credentials(repo),
-		Fresh:       repo.ID == g.own.ID,
-		Checked:     true, // find has just asked, with this run's own credentials
-	})
+	acquire := func(ref string) (*checkout.Checkout, error) {
+		return g.Checkouts.Acquire(ctx, checkout.Request{
+			Repo:        checkout.Repo{ID: string(repo.ID), Name: repo.FullName(), URL: repo.CloneURL, Class: class(repo)},
+			Ref:         ref,
+			Credentials: g.credentials(repo),
+			Fresh:       repo.ID == g.own.ID,
+			Checked:     true, // find has just asked, with this run's own credentials
+		})
+	}
+	var c *checkout.Checkout
+	if ref == "" && repo.ID == g.own.ID && g.Pull.Ref != "" {
+		c, err = g.pull(acquire)
+	} else {
+		c, err = acquire(ref)
+	}
 	if _, ok := errors.AsType[*checkout.NotFoundError](err); ok {
 		return librarian.Repo{}, nil, NotFound(spec.Path)
 	}
 	if err != nil {
 		return librarian.Repo{}, nil, err
 	}
-	if repo.Private() {
-		g.private.Store(true)
-	}
 	return repo, c, nil
+}
+
+// pull opens the pull request that was asked in at the head it had then. When the head was moved since, the commit itself
+// is asked for; where that cannot be had any more, it is said (G7).
+func (g *Gate) pull(acquire func(ref string) (*checkout.Checkout, error)) (*checkout.Checkout, error) {
+	c, err := acquire(g.Pull.Ref)
+	if err != nil || g.Pull.SHA == "" || c.SHA() == g.Pull.SHA {
+		return c, err
+	}
+	now := c.SHA()
+	c.Release()
+	if c, err = acquire(g.Pull.SHA); err == nil {
+		return c, nil
+	}
+	if _, ok := errors.AsType[*checkout.RefError](err); !ok {
+		return nil, err
+	}
+	return nil, &librarian.UserError{Err: err, Message: fmt.Sprintf(
+		"The pull request was at %.12s when it was asked about and that commit is gone; it is at %.12s now. Name the ref %s to read what it is now, and say so.", g.Pull.SHA, now, g.Pull.Ref)}
 }
 
 // find decides whether this run may read what spec names.
@@ -88,6 +122,10 @@ func (g *Gate) find(ctx context.Context, spec checkout.Spec) (librarian.Repo, er
 	if g.facts == nil {
 		return librarian.Repo{}, NotFound(spec.Path)
 	}
+	level, err := g.sharedLevel(ctx, name)
+	if err != nil {
+		return librarian.Repo{}, &librarian.UserError{Message: "GitHub could not be asked about " + name.String() + " just now. Try again later, or go on without it.", Err: err}
+	}
 	repo, err := g.facts.ByName(ctx, g.q.Place.Installation, name)
 	if errors.Is(err, librarian.ErrNotFound) {
 		return librarian.Repo{}, NotFound(spec.Path)
@@ -95,14 +133,10 @@ func (g *Gate) find(ctx context.Context, spec checkout.Spec) (librarian.Repo, er
 	if err != nil {
 		return librarian.Repo{}, &librarian.UserError{Message: "GitHub could not be asked about " + name.String() + " just now. Try again later, or go on without it.", Err: err}
 	}
-	may, err := g.may(ctx, repo)
-	if err != nil {
-		return librarian.Repo{}, &librarian.UserError{Message: "GitHub could not be asked about " + name.String() + " just now. Try again later, or go on without it.", Err: err}
-	}
-	if !may {
+	if !g.mayAt(repo, level) {
 		return librarian.Repo{}, NotFound(spec.Path)
 	}
-	return repo, nil
+	return repo, g.knows(ctx, repo)
 }
 
 // Repo gives a repository on the GitHub host that this run may read. It opens nothing.
@@ -111,17 +145,20 @@ func (g *Gate) Repo(ctx context.Context, name librarian.RepoName) (librarian.Rep
 }
 
 // Readable reports whether this run may read a repository that a search named; private is what the search said of it. What
-// is public needs no further call; of all else GitHub is asked.
+// is public needs no further call unless the settings exclude some by name; of all else GitHub is asked.
 func (g *Gate) Readable(ctx context.Context, id librarian.RepoID, private bool) bool {
-	if !private || id == g.own.ID {
+	if id == g.own.ID || !private && g.mayAt(librarian.Repo{ID: id, Visibility: librarian.Public}, access.Unknown) {
 		return true
+	}
+	if !private && g.set.Read.OwnOnly {
+		return false
 	}
 	repo, err := g.facts.ByID(ctx, g.q.Place.Installation, id)
 	if err != nil {
 		return false
 	}
 	may, err := g.may(ctx, repo)
-	return err == nil && may
+	return err == nil && may && g.knows(ctx, repo) == nil
 }
 
 // Place is where the request came from.

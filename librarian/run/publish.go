@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/librarian-app/librarian/librarian"
 	"github.com/librarian-app/librarian/librarian/report"
@@ -44,18 +45,31 @@ func (r *Runner) Publish(ctx context.Context, id librarian.RunID) error {
 	if h.outcome == nil {
 		return fmt.Errorf("run: %s is verified but holds no outcome", id)
 	}
-	note := ""
+	note, to := "published ", finalState[h.outcome.Kind]
 	if run.Request.Place.Kind != librarian.PlaceTerminal {
-		err = r.post(ctx, run, h)
+		posting, stop := context.WithCancelCause(ctx)
+		defer stop(nil)
+		if h.outcome.Kind != librarian.OutcomeCancelled {
+			go r.watchForStop(posting, id, stop)
+		}
+		err = r.post(posting, run, h)
 		switch {
+		case err != nil && errors.Is(context.Cause(posting), ErrStopped):
+			if err := r.unpost(ctx, run); err != nil {
+				return err
+			}
+			r.sign(ctx, run, librarian.ReactionConfused)
+			note, to = "stopped before it was posted", librarian.StateCancelled
+		case errors.Is(err, errWithdrawn): // T10
+			note, to = "not posted: the progress comment was deleted", librarian.StateCancelled
 		case errors.Is(err, librarian.ErrCannotPost), errors.Is(err, librarian.ErrNotFound):
-			note = "not posted: " + err.Error()
+			note += "not posted: " + err.Error()
 			r.o.Logger.WarnContext(ctx, "the outcome could not be posted", "run", id, "error", err)
 		case err != nil:
 			return err
 		}
 	}
-	err = r.o.Progression.Advance(ctx, id, finalState[h.outcome.Kind], librarian.EventNote, librarian.NoteData{Text: "published " + note})
+	err = r.advance(ctx, id, to, librarian.EventNote, librarian.NoteData{Text: note})
 	if err != nil {
 		return fmt.Errorf("run: publish: %w", err)
 	}
@@ -79,7 +93,7 @@ func (r *Runner) post(ctx context.Context, run librarian.Run, h history) error {
 			return nil
 		}
 		if o.Message != "" {
-			if err := r.say(ctx, run, h, librarian.RoleRefusal, []string{r.comment(run).Refusal(o.Message)}); err != nil {
+			if err := r.say(ctx, run, h, librarian.RoleRefusal, []string{r.comment(run).Refusal(o.Message)}, false); err != nil {
 				return err
 			}
 		}
@@ -92,6 +106,13 @@ func (r *Runner) post(ctx context.Context, run librarian.Run, h history) error {
 		return err
 	} else if !there { // T10: the question was deleted while the run worked
 		return r.unpost(ctx, run)
+	}
+	if id := h.comment(librarian.RoleProgress, 1); id != 0 && h.comment(librarian.RoleAnswer, 1) == 0 {
+		if there, err := r.o.Poster.Exists(ctx, place, id); err != nil {
+			return err
+		} else if !there { // T10
+			return errWithdrawn
+		}
 	}
 	adm, refused, err := r.mayAsk(ctx, run.Request)
 	if err != nil {
@@ -109,11 +130,14 @@ func (r *Runner) post(ctx context.Context, run librarian.Run, h history) error {
 		o.Kind, o.Message = librarian.OutcomeFailed, "What this answer is made from may no longer be read in this thread, so it is not shown."
 		h.calls = nil
 	}
-	if err := r.answer(ctx, run, o, adm, h); err != nil {
+	edit := adm.set.Notify == settings.NotifyEdit && h.comment(librarian.RoleProgress, 1) != 0
+	if err := r.answer(ctx, run, o, adm, h, edit); err != nil {
 		return err
 	}
-	if err := r.clear(ctx, run, h); err != nil {
-		return err
+	if !edit {
+		if err := r.clear(ctx, run, h); err != nil {
+			return err
+		}
 	}
 	sign := librarian.ReactionConfused
 	if o.Kind == librarian.OutcomeFound || o.Kind == librarian.OutcomeLimit {
@@ -128,33 +152,40 @@ func (r *Runner) post(ctx context.Context, run librarian.Run, h history) error {
 // mayShow looks again at every repository that the run read: access and visibility may have changed while it worked.
 func (r *Runner) mayShow(ctx context.Context, run librarian.Run, h history, adm admission) (bool, error) {
 	v := r.reader(run.Request, adm.repo, adm.set)
-	seen := map[librarian.RepoID]bool{adm.repo.ID: true}
+	read := slices.Clone(h.opened)
 	for _, call := range h.calls {
 		for _, e := range call.Evidence {
-			if seen[e.Repo] {
-				continue
-			}
-			seen[e.Repo] = true
-			if _, _, ok := e.Repo.GitHub(); !ok {
-				continue // a plain git host, read anonymously
-			}
-			switch _, err := r.readable(ctx, e.Repo, v); {
-			case errors.Is(err, librarian.ErrRunNotFound):
-				return false, nil
-			case err != nil:
-				return false, err
-			}
+			read = append(read, e.Repo)
+		}
+	}
+	if f := h.outcome.Findings; f != nil { // also of the runs that this one goes on from
+		for _, l := range slices.Concat(f.Locations, f.References) {
+			read = append(read, l.Repo)
+		}
+	}
+	seen := map[librarian.RepoID]bool{adm.repo.ID: true}
+	for _, id := range read {
+		if _, _, ok := id.GitHub(); !ok || seen[id] { // a plain git host is read anonymously
+			continue
+		}
+		seen[id] = true
+		switch _, err := r.readable(ctx, id, v); {
+		case errors.Is(err, librarian.ErrRunNotFound):
+			return false, nil
+		case err != nil:
+			return false, err
 		}
 	}
 	return true, nil
 }
 
-// answer posts the bodies; one that GitHub finds too long is made shorter and tried again.
-func (r *Runner) answer(ctx context.Context, run librarian.Run, o librarian.Outcome, adm admission, h history) error {
+// answer posts the bodies; one that GitHub finds too long is made shorter and tried again. With edit the progress comment
+// becomes the first of them.
+func (r *Runner) answer(ctx context.Context, run librarian.Run, o librarian.Outcome, adm admission, h history, edit bool) error {
 	c := r.comment(run)
 	c.Repo, c.Problems = adm.repo.ID, problems(adm.faults)
 	for {
-		err := r.say(ctx, run, h, librarian.RoleAnswer, bodies(c, o, h.calls))
+		err := r.say(ctx, run, h, librarian.RoleAnswer, bodies(c, o, h.calls), edit)
 		if !errors.Is(err, librarian.ErrTooLong) || c.Limit == shortest {
 			return err
 		}
@@ -183,10 +214,14 @@ func (r *Runner) secrets() []string {
 	return r.o.Secrets()
 }
 
-// say posts the parts of a comment and records each.
-func (r *Runner) say(ctx context.Context, run librarian.Run, h history, role string, parts []string) error {
+// say posts the parts of a comment and records each. With edit the first one takes the place of the progress comment.
+func (r *Runner) say(ctx context.Context, run librarian.Run, h history, role string, parts []string, edit bool) error {
 	for i, body := range parts {
-		p := librarian.Post{Run: run.ID, Role: role, Part: i + 1, Of: len(parts), Body: body, Known: h.comment(role, i+1), Since: run.CreatedAt}
+		p := librarian.Post{Run: run.ID, Role: role, Part: i + 1, Of: len(parts), Body: body, Since: run.CreatedAt, Ends: true}
+		if edit && i == 0 {
+			p.Role = librarian.RoleProgress
+		}
+		p.Known = h.comment(p.Role, p.Part)
 		posted, err := r.o.Poster.Say(ctx, run.Request.Place, p)
 		if err != nil {
 			return err
@@ -194,8 +229,9 @@ func (r *Runner) say(ctx context.Context, run librarian.Run, h history, role str
 		if posted.Comment == p.Known {
 			continue
 		}
-		posted.Role, posted.Part = role, i+1
-		if err := r.record(ctx, run.ID, librarian.EventPosted, posted); err != nil {
+		posted.Role, posted.Part = p.Role, p.Part
+		// Made is made: the log must know it even if the run is being stopped.
+		if err := r.record(context.WithoutCancel(ctx), run.ID, librarian.EventPosted, posted); err != nil {
 			return err
 		}
 	}

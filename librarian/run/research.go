@@ -28,7 +28,11 @@ type Toolbox func(*Gate) Kit
 func (r *Runner) research(ctx context.Context, run librarian.Run, adm admission, stop context.CancelCauseFunc) (librarian.Outcome, error) {
 	out := librarian.Outcome{Model: adm.model.Name(), Thinking: string(adm.level)}
 	gate := r.gate(run, adm.repo, adm.set)
-	gate.Past = adm.past
+	gate.Past, gate.Pull = adm.past, pullHead(run.Request.Place, adm.thread)
+	gate.opened = r.opener(run.ID)
+	if err := gate.takeOver(ctx); err != nil {
+		return out, err
+	}
 	kit := r.o.Toolbox(gate)
 	defer kit.Close()
 
@@ -133,6 +137,8 @@ type history struct {
 	outcome *librarian.Outcome
 	calls   []librarian.ToolEndData
 	posted  []librarian.PostedData
+	opened  []librarian.RepoID // by any attempt
+	votes   librarian.VotesData
 }
 
 func readHistory(events []librarian.Event, attempt int) (history, error) {
@@ -152,6 +158,12 @@ func readHistory(events []librarian.Event, attempt int) (history, error) {
 			var d librarian.PostedData
 			err = json.Unmarshal(e.Data, &d)
 			h.posted = append(h.posted, d)
+		case librarian.EventOpened:
+			var d librarian.OpenedData
+			err = json.Unmarshal(e.Data, &d)
+			h.opened = append(h.opened, d.Repo)
+		case librarian.EventVotes:
+			err = json.Unmarshal(e.Data, &h.votes)
 		}
 		if err != nil {
 			return h, fmt.Errorf("run: event %d: %w", e.Seq, err)

@@ -41,6 +41,8 @@ type Facts interface {
 	ByID(ctx context.Context, installation int64, id librarian.RepoID) (librarian.Repo, error)
 	ByName(ctx context.Context, installation int64, name librarian.RepoName) (librarian.Repo, error)
 	Permission(ctx context.Context, installation int64, repo librarian.Repo, who librarian.Principal) (access.Level, error)
+	// PermissionByName is Permission in what goes by that name. It makes the same call whether or not that exists.
+	PermissionByName(ctx context.Context, installation int64, name librarian.RepoName, who librarian.Principal) (access.Level, error)
 }
 
 // Threads reads the discussion around a question.
@@ -67,6 +69,9 @@ type Models func(name string) (model.Model, model.Level, error)
 // Settings are what is in force in a repository, and what is wrong with the files that say so.
 type Settings func(ctx context.Context, installation int64, repo librarian.Repo) (settings.Settings, []settings.Fault, error)
 
+// Votes counts what readers thought of a comment of ours.
+type Votes func(ctx context.Context, place librarian.Place, comment int64) (librarian.VotesData, error)
+
 // Options is what a Runner needs.
 type Options struct {
 	Log         Log
@@ -81,7 +86,9 @@ type Options struct {
 	Toolbox     Toolbox
 	Models      Models
 	Settings    Settings
-	Base        settings.Settings // the server's own; all there is on the terminal
+	Ready       func(context.Context, librarian.Place) // gets ready what posting there will need; may be nil
+	Votes       Votes                                  // nil: they are not counted
+	Base        settings.Settings                      // the server's own; all there is on the terminal
 	Spending    Spending
 	Slug        string                                     // the name people mention
 	AppID       int64                                      // our own comments are known by it
@@ -164,13 +171,25 @@ func (r *Runner) Run(ctx context.Context, id librarian.RunID) error {
 }
 
 func (r *Runner) conclude(ctx context.Context, id librarian.RunID, o librarian.Outcome) error {
-	if err := r.o.Progression.Advance(ctx, id, librarian.StateVerified, librarian.EventOutcome, o); err != nil {
+	if err := r.advance(ctx, id, librarian.StateVerified, librarian.EventOutcome, o); err != nil {
 		return fmt.Errorf("run: conclude: %w", err)
 	}
 	if r.o.Watch != nil {
 		r.o.Watch(id, librarian.EventOutcome, o)
 	}
 	return nil
+}
+
+// advance moves a run on. One that somebody ended meanwhile stays as it is.
+func (r *Runner) advance(ctx context.Context, id librarian.RunID, to librarian.State, kind librarian.EventKind, data any) error {
+	err := r.o.Progression.Advance(ctx, id, to, kind, data)
+	if err == nil {
+		return nil
+	}
+	if run, unknown := r.o.Log.Run(ctx, id); unknown == nil && run.State.Final() {
+		return nil
+	}
+	return err
 }
 
 // work admits, acknowledges and researches. The outcome is filled as far as it came, also beside an error. An attempt
@@ -191,12 +210,11 @@ func (r *Runner) work(ctx context.Context, run librarian.Run, stop context.Cance
 		return librarian.Outcome{Kind: librarian.OutcomeInterrupted, Message: interrupted}, nil
 	}
 	run.Attempt = attempt
-	if err := r.record(ctx, run.ID, librarian.EventAdmitted, librarian.AdmittedData{Repo: adm.repo, Model: adm.model.Name()}); err != nil {
+	admitted := librarian.AdmittedData{Repo: adm.repo, Model: adm.model.Name(), Continues: adm.past.From}
+	if err := r.record(ctx, run.ID, librarian.EventAdmitted, admitted); err != nil {
 		return librarian.Outcome{}, err
 	}
-	if err := r.o.Poster.React(ctx, run.Request.Place, librarian.ReactionEyes); err != nil { // a missing sign must not cost the answer
-		r.o.Logger.WarnContext(ctx, "could not acknowledge", "run", run.ID, "error", err)
-	}
+	r.o.Logger.InfoContext(ctx, "run admitted", "run", run.ID, "attempt", attempt)
 	return r.research(ctx, run, adm, stop)
 }
 

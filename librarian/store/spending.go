@@ -10,16 +10,18 @@ import (
 )
 
 // Count counts the questions since a time that were not declined: of one user in an installation, in one repository, in one
-// thread of it. The run given is left out of all three.
+// thread of it. The run given, and what was asked after it, is left out of all three: of many that are asked at once the
+// first ones are within a cap.
 func (s *Store) Count(ctx context.Context, run librarian.Run, since time.Time) (user, repo, thread int, err error) {
 	p := run.Request.Place
 	err = s.read.QueryRowContext(ctx, s.d.rebind(`SELECT
 		COUNT(CASE WHEN principal = ? AND installation = ? THEN 1 END),
 		COUNT(CASE WHEN repo = ? THEN 1 END),
 		COUNT(CASE WHEN repo = ? AND number = ? THEN 1 END)
-		FROM runs WHERE kind = ? AND state <> ? AND created_at >= ? AND id <> ? AND (principal = ? OR repo = ?)`),
+		FROM runs WHERE kind = ? AND state <> ? AND created_at >= ? AND id <> ? AND (created_at < ? OR created_at = ? AND id < ?) AND (principal = ? OR repo = ?)`),
 		run.Request.Principal.ID, p.Installation, string(p.Repo), string(p.Repo), p.Number,
-		string(librarian.KindQuestion), string(librarian.StateDeclined), micros(since), string(run.ID), run.Request.Principal.ID, string(p.Repo)).
+		string(librarian.KindQuestion), string(librarian.StateDeclined), micros(since), string(run.ID),
+		micros(run.CreatedAt), micros(run.CreatedAt), string(run.ID), run.Request.Principal.ID, string(p.Repo)).
 		Scan(&user, &repo, &thread)
 	if err != nil {
 		return 0, 0, 0, fmt.Errorf("store: count: %w", err)
