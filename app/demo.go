@@ -93,7 +93,7 @@ func Demo(ctx context.Context, o DemoOptions) (err error) {
 	if err != nil {
 		return err
 	}
-	good, all, err := checkLinks(ctx, answer)
+	good, all, err := checkLinks(ctx, http.DefaultClient, answer)
 	if err != nil {
 		return err
 	}
@@ -228,14 +228,14 @@ func waitForAnswer(ctx context.Context, sim *githubsim.Server, repo string, aske
 var codeLink = regexp.MustCompile(`\((https?://[^\s()]+/blob/[0-9a-f]{40}/[^\s()]+)\)`)
 
 // checkLinks opens each link to code in a posted answer.
-func checkLinks(ctx context.Context, body string) (good, all int, err error) {
+func checkLinks(ctx context.Context, client *http.Client, body string) (good, all int, err error) {
 	for _, m := range codeLink.FindAllStringSubmatch(body, -1) {
 		all++
 		req, err := http.NewRequestWithContext(ctx, http.MethodGet, m[1], nil)
 		if err != nil {
 			return good, all, fmt.Errorf("app: demo: %w", err)
 		}
-		resp, err := http.DefaultClient.Do(req)
+		resp, err := client.Do(req)
 		if err != nil {
 			return good, all, fmt.Errorf("app: demo: %w", err)
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -31,6 +32,8 @@ type flow struct {
 	log   *lockedBuffer
 	stop  func()
 	model model.Model // nil: builtin/scout
+	now   func() time.Time
+	web   *http.Client // reaches the simulated GitHub's pages
 }
 
 // lockedBuffer collects the server's log.
@@ -54,10 +57,23 @@ func (l *lockedBuffer) String() string {
 // newFlow makes a world with the public acme/pantry and the private acme/cellar and whatever build adds, and starts the App.
 func newFlow(t *testing.T, m model.Model, build func(*flow)) *flow {
 	t.Helper()
-	f := &flow{t: t, sim: githubsim.New(githubsim.Options{}), cfg: Default(), log: &lockedBuffer{}, model: m}
+	return newFlowOn(t, os.Getenv("LIBRARIAN_TEST_TLS") != "", githubsim.Options{}, m, build)
+}
+
+// newFlowOn is newFlow beside a GitHub with options of its own; with secure it is an Enterprise host that speaks HTTPS with a
+// certificate which only github.ca_file vouches for.
+func newFlowOn(t *testing.T, secure bool, o githubsim.Options, m model.Model, build func(*flow)) *flow {
+	t.Helper()
+	dir := t.TempDir()
+	var ca []byte
+	if secure {
+		var err error
+		o.TLS, ca, err = githubsim.TestCA()
+		require.NoError(t, err)
+	}
+	f := &flow{t: t, sim: githubsim.New(o), cfg: Default(), log: &lockedBuffer{}, model: m, now: o.Now, web: http.DefaultClient}
 	require.NoError(t, f.sim.Start(t.Context(), "127.0.0.1:0"))
 	t.Cleanup(f.sim.Close)
-	dir := t.TempDir()
 	gitRepo(t, filepath.Join(dir, "pantry.git"), sampleFiles())
 	gitRepo(t, filepath.Join(dir, "cellar.git"), map[string]string{"wine.go": "package cellar\n\n// Vintage is canary-cellar-9.\nconst Vintage = \"canary-cellar-9\"\n"})
 	var err error
@@ -68,6 +84,13 @@ func newFlow(t *testing.T, m model.Model, build func(*flow)) *flow {
 	require.NoError(t, err)
 	f.cfg.Server = ServerConfig{Listen: "127.0.0.1:0", Data: filepath.Join(dir, "data")}
 	f.cfg.GitHub = GitHubConfig{APIURL: f.sim.APIURL(), WebURL: f.sim.URL(), AppID: f.world.app.ID}
+	if secure {
+		f.cfg.GitHub.CAFile = filepath.Join(dir, "ca.pem")
+		require.NoError(t, os.WriteFile(f.cfg.GitHub.CAFile, ca, 0o600))
+		tr, err := transport(f.cfg.GitHub.CAFile)
+		require.NoError(t, err)
+		f.web = &http.Client{Transport: tr}
+	}
 	f.cfg.Queue.Grace = 100 * time.Millisecond
 	if build != nil {
 		build(f)
@@ -82,7 +105,7 @@ func (f *flow) serve() {
 	f.t.Helper()
 	up := make(chan string, 1)
 	srv := NewServer(f.cfg, Secrets{PrivateKey: f.world.app.PrivateKeyPEM, WebhookSecret: []byte(f.world.app.WebhookSecret)}, ServerOptions{
-		Log: slog.New(slog.NewTextHandler(f.log, &slog.HandlerOptions{Level: slog.LevelDebug})), Ready: func(u string) { up <- u },
+		Log: slog.New(slog.NewTextHandler(f.log, &slog.HandlerOptions{Level: slog.LevelDebug})), Now: f.now, Ready: func(u string) { up <- u },
 	})
 	if f.model != nil {
 		srv.models = func(string) (model.Model, model.Level, error) { return f.model, model.Off, nil }
@@ -205,7 +228,7 @@ func TestFlowAMentionBecomesVerifiedFindings(t *testing.T) {
 	require.Regexp(t, `/acme/pantry/blob/[0-9a-f]{40}/shelf/shelf\.go#L\d+-L\d+`, body)
 	require.Contains(t, body, "builtin/scout")
 	require.Regexp(t, `run <code>[0-9a-f-]{36}</code>`, body)
-	good, all, err := checkLinks(t.Context(), body)
+	good, all, err := checkLinks(t.Context(), f.web, body)
 	require.NoError(t, err)
 	require.Positive(t, all)
 	require.Equal(t, all, good, "every link opens")
