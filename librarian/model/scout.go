@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // ScoutName is the model that is there without a key.
@@ -19,6 +21,7 @@ const (
 	scoutReads      = 4   // places read and cited, of one repository
 	scoutWindow     = 120 // lines cited of one place at most
 	scoutCommits    = 5   // commits listed of a place's history
+	maxProject      = 40  // characters of a project's name that is looked for
 )
 
 // worthwhile is the share of the best score below which a place is not worth reading beside it; rival is the share of the
@@ -241,7 +244,7 @@ func (c *conversation) next() []use {
 	case c.asked["find_code"] == 0 && len(c.opened) > 0:
 		var uses []use
 		for _, o := range c.opened {
-			uses = append(uses, use{"find_code", map[string]any{"repo": o.Repo, "question": c.brief.Question, "limit": scoutCandidates}})
+			uses = append(uses, use{"find_code", map[string]any{"repo": o.Repo, "question": c.question(), "limit": scoutCandidates}})
 		}
 		return uses
 	case c.asked["read"]+c.asked["read_enclosing"] == 0 && len(c.wanted()) > 0:
@@ -273,6 +276,8 @@ var (
 	aboutHistory = regexp.MustCompile(`(?i)\b(who|when)\b[^?.]*\b(wrote|write|add(ed)?|introduc\w+|chang\w+|remov\w+|creat\w+|author\w*|touched|last|first)\b`)
 	// projectName is a word that can only be the name of something: hyphens or dots inside.
 	projectName = regexp.MustCompile("(?:^|[\\s`\"'(])([A-Za-z][A-Za-z0-9]*(?:[-.][A-Za-z0-9]+)+)(?:$|[\\s`\"'),;:?!])")
+	// projectEnds are what follows the last dot in names of projects; other dotted words are code.
+	projectEnds = []string{"io", "net", "nvim", "vim"}
 	fileName    = regexp.MustCompile(`(?i)\.(go|jsx?|tsx?|mjs|py|rb|rs|java|kt|c|h|cc|cpp|hpp|cs|php|swift|scala|exs?|lua|sh|md|json|ya?ml|toml|txt|html|css|sql|proto|lock|mod|sum|cfg|ini|conf)$`)
 )
 
@@ -297,6 +302,19 @@ func (c *conversation) repoQuery() string {
 	return strings.Join(words, " ")
 }
 
+// question is what to look for in the code: the question without the names of the repositories that it is put to, which stand
+// nowhere in them and would only make the best match look poor.
+func (c *conversation) question() string {
+	q := c.brief.Question
+	for _, r := range c.brief.Repos {
+		q = regexp.MustCompile(`(?i)(^|[^\w./-])(?:https?://[\w.:-]+/)?`+regexp.QuoteMeta(r)+`(?:\.git\b)?(?:([^\w/-])|$)`).ReplaceAllString(q, "$1$2")
+	}
+	if strings.ContainsFunc(q, unicode.IsLetter) {
+		return strings.TrimSpace(q)
+	}
+	return c.brief.Question
+}
+
 // project is a project that the question names in passing, as in "how does drizzle-orm do this?", asked about nothing but
 // the thread's own repository.
 func (c *conversation) project() string {
@@ -305,7 +323,11 @@ func (c *conversation) project() string {
 	}
 	own := strings.ToLower(c.brief.Place)
 	for _, m := range projectName.FindAllStringSubmatch(c.brief.Question, -1) {
-		if w := strings.ToLower(m[1]); !fileName.MatchString(w) && !strings.HasSuffix(own, "/"+w) {
+		w := strings.ToLower(m[1])
+		if dot := strings.LastIndexByte(w, '.'); dot >= 0 && !slices.Contains(projectEnds, w[dot+1:]) || len(w) > maxProject {
+			continue // "res.send" is code, and what is that long may be a key
+		}
+		if !fileName.MatchString(w) && !strings.HasSuffix(own, "/"+w) {
 			return w
 		}
 	}
@@ -349,6 +371,9 @@ func (c *conversation) wanted() []scoutCandidate {
 				continue
 			}
 			w := f.Candidates[rank]
+			if strings.ContainsRune(w.Path, utf8.RuneError) { // a name that JSON cannot carry, so that no call can say it
+				continue
+			}
 			if w.Start < 1 || w.End < w.Start || w.Score < worthwhile*f.Candidates[0].Score {
 				continue
 			}

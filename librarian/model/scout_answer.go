@@ -2,6 +2,8 @@ package model
 
 import (
 	"fmt"
+	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -72,25 +74,62 @@ func (c *conversation) summary() string {
 		s += ": " + strings.TrimRight(d, ".")
 	}
 	s += "."
-	var more []string
+	if more := c.more(); len(more) > 0 {
+		s += " See also " + list(more) + "."
+	}
+	return s
+}
+
+// more names the places beside the first one, each once. One of the first one's name, as a declaration has apart from its
+// definition, is told by its file.
+func (c *conversation) more() []string {
+	first := c.read[0]
+	var out []string
 	for _, r := range c.read[1:] {
 		name := r.Symbol
-		if name == "" {
+		if name == "" || name == first.Symbol && r.repo == first.repo {
 			name = r.Path[strings.LastIndexByte(r.Path, '/')+1:]
 		}
 		if r.repo != first.repo {
 			name = r.repo + " " + name
 		}
-		more = append(more, name)
+		if !slices.Contains(out, name) {
+			out = append(out, name)
+		}
 	}
-	if len(more) > 0 {
-		s += " See also " + list(dedupe(more)) + "."
-	}
-	return s
+	return out
 }
 
 // list joins names in code font.
-func list(names []string) string { return "`" + strings.Join(names, "`, `") + "`" }
+func list(names []string) string {
+	out := make([]string, len(names))
+	for i, n := range names {
+		out[i] = code(n)
+	}
+	return strings.Join(out, ", ")
+}
+
+// code sets a name in code font: within more backticks than it has in a row, on one line.
+func code(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' '
+		}
+		return r
+	}, s)
+	longest, run := 0, 0
+	for _, c := range []byte(s) {
+		if run++; c != '`' {
+			run = 0
+		}
+		longest = max(longest, run)
+	}
+	if longest == 0 {
+		return "`" + s + "`"
+	}
+	fence := strings.Repeat("`", longest+1)
+	return fence + " " + s + " " + fence
+}
 
 func (c *conversation) openedNames() string {
 	var names []string
@@ -102,14 +141,20 @@ func (c *conversation) openedNames() string {
 
 // title names a place in a sentence.
 func (r scoutCandidate) title() string {
-	where := fmt.Sprintf("`%s:%d`", r.Path, max(r.from, min(r.line(), r.to)))
-	if r.Symbol == "" {
+	name := code(r.Symbol)
+	if r.Kind != "" {
+		name = "the " + r.Kind + " " + name
+	}
+	where := code(fmt.Sprintf("%s:%d", r.Path, max(r.from, min(r.line(), r.to))))
+	switch {
+	case strings.ContainsAny(r.Path, "`\n") && r.Symbol != "": // no prose can name such a path; the location does
+		return name
+	case strings.ContainsAny(r.Path, "`\n"):
+		return "the first one below"
+	case r.Symbol == "":
 		return where
 	}
-	if r.Kind == "" {
-		return fmt.Sprintf("`%s` in %s", r.Symbol, where)
-	}
-	return fmt.Sprintf("the %s `%s` in %s", r.Kind, r.Symbol, where)
+	return name + " in " + where
 }
 
 func (r scoutCandidate) note() string {
@@ -151,7 +196,24 @@ func (r scoutCandidate) doc() string {
 	if len(words) == 0 {
 		words = docstring(lines[i:min(len(lines), i+docLines+20)])
 	}
-	return firstSentence(strings.Join(strings.Fields(strings.Join(words, " ")), " "))
+	s := firstSentence(strings.Join(strings.Fields(plainDoc(strings.Join(words, " "))), " "))
+	if name := strings.TrimRight(s, ".:()"); strings.EqualFold(name, strings.TrimRight(r.Symbol, ".:()")) {
+		return "" // it only repeats the name
+	}
+	return s
+}
+
+var (
+	docTag  = regexp.MustCompile(`\{@(?:code|link|linkplain|literal|value)\s+([^{}]*)\}`)
+	docMark = regexp.MustCompile(`</?(?:p|code|b|i|em|strong|pre|tt|ul|li|br|summary|remarks|para|c)\s*/?>|(?:^|\s)[@\\](?:brief|summary)\b`)
+	docSee  = regexp.MustCompile(`<(?:see|paramref|typeparamref|seealso)\s+(?:cref|name|langword)="(?:[A-Z]:)?([^"]*)"\s*/>`)
+	legal   = regexp.MustCompile(`(?i)^(?:copyright\b|\(c\)|©|spdx-|licen[sc]ed (?:under|to)\b|this file is part of\b|the mit license\b|@license\b)`)
+)
+
+// plainDoc takes the marks of Javadoc, Doxygen and C#'s documentation comments off.
+func plainDoc(s string) string {
+	s = docSee.ReplaceAllString(docTag.ReplaceAllString(s, "`$1`"), "`$1`")
+	return docMark.ReplaceAllString(s, " ")
 }
 
 // body is the text that was read, without the line that read_enclosing puts above it.
@@ -203,10 +265,24 @@ func firstSentence(s string) string {
 		s = strings.TrimRightFunc(string([]rune(s)[:200]), func(c rune) bool { return !unicode.IsSpace(c) })
 		s = strings.TrimSpace(s) + " …"
 	}
-	if len(s) < 8 || !strings.ContainsFunc(s, unicode.IsLetter) || strings.HasPrefix(s, "@") {
+	if len(s) < 8 || !wordy(s) || strings.HasPrefix(s, "@") || legal.MatchString(s) {
 		return ""
 	}
 	return s
+}
+
+// wordy reports whether a text is made of words, as a rule of dashes or a banner drawn in characters is not.
+func wordy(s string) bool {
+	letters, all := 0, 0
+	for _, r := range s {
+		if unicode.IsSpace(r) {
+			continue
+		}
+		if all++; unicode.IsLetter(r) || unicode.IsMark(r) {
+			letters++
+		}
+	}
+	return letters*2 > all
 }
 
 type commentKind int
@@ -241,14 +317,4 @@ func comment(line string) (string, commentKind) {
 		return strings.TrimSpace(strings.TrimSuffix(rest, "*/")), isComment
 	}
 	return "", noComment
-}
-
-func dedupe(in []string) []string {
-	var out []string
-	for _, s := range in {
-		if len(out) == 0 || out[len(out)-1] != s {
-			out = append(out, s)
-		}
-	}
-	return out
 }

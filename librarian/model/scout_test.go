@@ -1,0 +1,90 @@
+package model
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestScout_Doc(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ name, symbol, text, want string }{
+		{"a sentence", "add", "// Adds two numbers. And more.\nfunc add() {}", "Adds two numbers."},
+		{"a banner", "", "/*****\n *                                  _   _ ____  _\n *  Project                     ___| | | |  _ \\| |\n *                             / __| | | | |_) | |\n */\nint x;", ""},
+		{"a rule", "", "// ---------------------------------------------------\nvar x = 1", ""},
+		{"the name alone", "remove_expired", "/*\n * remove_expired()\n */\nvoid remove_expired(void) {}", ""},
+		{"a section's own title", "Why do I get 403?", "# Why do I get 403?\n\nBecause.", ""},
+		{"a licence", "", "// Copyright 2014 Somebody. All rights reserved.\npackage x", ""},
+		{"another licence", "", "// SPDX-License-Identifier: MIT\npackage x", ""},
+		{"Javadoc", "X", "/**\n * Writes {@code null} as {@link Foo#bar}.\n * <p>More.\n */\nvoid x() {}", "Writes `null` as `Foo#bar`."},
+		{"Doxygen", "x", "/// @brief Frees the handle.\nvoid x();", "Frees the handle."},
+		{"C#", "x", "/// <summary>\n/// Reads a <see cref=\"T:System.Byte\"/> from it.\n/// </summary>\nvoid X() {}", "Reads a `System.Byte` from it."},
+		{"another script", "x", "// 返回会话的签名密钥并验证它。\nfunc x() {}", "返回会话的签名密钥并验证它。"},
+		{"generics stay", "x", "/// Returns a Vec<String> of names.\nfn x() {}", "Returns a Vec<String> of names."},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			require.Equal(t, tt.want, scoutCandidate{Path: "a", Symbol: tt.symbol, text: tt.text}.doc())
+		})
+	}
+}
+
+func TestP2_ScoutNamesPlacesInCode(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, "`x`", code("x"))
+	require.Equal(t, "``` a``b ```", code("a``b"))
+	require.Equal(t, "`a b`", code("a\nb"))
+	at := func(path, symbol string) string {
+		return scoutCandidate{Path: path, Symbol: symbol, Kind: "function", Start: 3, End: 9, from: 3, to: 9}.title()
+	}
+	require.Equal(t, "the function `f` in `a b.go:3`", at("a b.go", "f"))
+	require.Equal(t, "the function `f`", at("a`b.go", "f"), "prose cannot name it; the location does")
+	require.Equal(t, "the function `f`", at("a\nb.go", "f"))
+}
+
+func TestScout_MoreNamesEachPlaceOnce(t *testing.T) {
+	t.Parallel()
+	c := &conversation{}
+	for _, r := range []scoutCandidate{{Path: "lib/http.c", Symbol: "follow"}, {Path: "lib/a.c", Symbol: "parse"}, {Path: "lib/b.c", Symbol: "go"}, {Path: "lib/c.c", Symbol: "parse"}, {Path: "lib/http.h", Symbol: "follow"}} {
+		c.read = append(c.read, r)
+	}
+	require.Equal(t, []string{"parse", "go", "http.h"}, c.more())
+}
+
+func TestScout_AsksWithoutTheRepositorysName(t *testing.T) {
+	t.Parallel()
+	for question, want := range map[string]string{
+		"how does acme/curl follow redirects?":                   "how does  follow redirects?",
+		"In Acme/Curl, where is it?":                             "In , where is it?",
+		"where in https://github.com/acme/curl.git are cookies?": "where in  are cookies?",
+		"what does acme/curl/lib do?":                            "what does acme/curl/lib do?",
+		"what does acme/curly do?":                               "what does acme/curly do?",
+		"acme/curl?":                                             "acme/curl?", // nothing else is asked
+	} {
+		c := &conversation{brief: brief{Question: question, Place: "acme/app", Repos: []string{"acme/curl"}}}
+		require.Equal(t, want, c.question(), question)
+	}
+}
+
+func TestScout_ProjectInPassing(t *testing.T) {
+	t.Parallel()
+	for question, want := range map[string]string{
+		"how does drizzle-orm do this?":                                     "drizzle-orm",
+		"how does socket.io do this?":                                       "socket.io",
+		"where is res.redirect?":                                            "", // code, not a project
+		"what calls os.path.join in utils.py?":                              "",
+		"my key is sk-ant-api03-aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa, why?": "", // W6: no key becomes a search
+	} {
+		c := &conversation{brief: brief{Question: question, Place: "acme/app"}}
+		require.Equal(t, want, c.project(), question)
+	}
+}
+
+func TestG10_ScoutLeavesOutWhatJSONCannotName(t *testing.T) {
+	t.Parallel()
+	c := &conversation{found: []scoutFound{{Repo: "acme/app", Confidence: 1, Candidates: []scoutCandidate{
+		{Path: "inv\ufffd.py", Start: 1, End: 2, Score: 1}, {Path: "ok.py", Start: 1, End: 2, Score: 1},
+	}}}}
+	require.Len(t, c.wanted(), 1)
+	require.Equal(t, "ok.py", c.wanted()[0].Path)
+}
