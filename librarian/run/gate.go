@@ -83,6 +83,10 @@ func (g *Gate) Open(ctx context.Context, spec checkout.Spec, ref string) (librar
 	if err != nil {
 		return librarian.Repo{}, nil, err
 	}
+	if err := g.knows(ctx, repo); err != nil {
+		c.Release()
+		return librarian.Repo{}, nil, err
+	}
 	return repo, c, nil
 }
 
@@ -136,12 +140,16 @@ func (g *Gate) find(ctx context.Context, spec checkout.Spec) (librarian.Repo, er
 	if !g.mayAt(repo, level) {
 		return librarian.Repo{}, NotFound(spec.Path)
 	}
-	return repo, g.knows(ctx, repo)
+	return repo, nil
 }
 
-// Repo gives a repository on the GitHub host that this run may read. It opens nothing.
+// Repo gives a repository on the GitHub host that this run may read, for its API to be asked. It opens no checkout.
 func (g *Gate) Repo(ctx context.Context, name librarian.RepoName) (librarian.Repo, error) {
-	return g.find(ctx, checkout.Spec{Host: g.host, Path: name.String()})
+	repo, err := g.find(ctx, checkout.Spec{Host: g.host, Path: name.String()})
+	if err != nil {
+		return librarian.Repo{}, err
+	}
+	return repo, g.knows(ctx, repo)
 }
 
 // Readable reports whether this run may read a repository that a search named; private is what the search said of it. What
