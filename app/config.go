@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/url"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -18,6 +19,7 @@ import (
 	"github.com/librarian-app/librarian/librarian/access"
 	"github.com/librarian-app/librarian/librarian/model"
 	"github.com/librarian-app/librarian/librarian/settings"
+	"github.com/librarian-app/librarian/librarian/tool"
 	"github.com/librarian-app/librarian/librarian/tool/ghtool"
 )
 
@@ -195,10 +197,46 @@ func readable(err error) error {
 				return fmt.Errorf("%s: unknown key %q", line, key)
 			}
 		}
+		if line, rest, ok := strings.Cut(s, ": cannot unmarshal "); ok {
+			if value, kind, ok := strings.Cut(rest, " into "); ok {
+				_, value, _ = strings.Cut(value, " ")
+				return fmt.Errorf("%s: %s is not %s", line, value, kindName(kind))
+			}
+		}
 		return errors.New(s)
 	}
 	return errors.New(strings.TrimPrefix(err.Error(), "yaml: "))
 }
+
+// kindName says what a key takes, for people who write YAML and not Go.
+func kindName(kind string) string {
+	switch {
+	case kind == "time.Duration":
+		return "a duration; write 90s, 10m or 2h"
+	case strings.HasPrefix(kind, "int"):
+		return "a whole number"
+	case strings.HasPrefix(kind, "float"):
+		return "a number"
+	case kind == "bool":
+		return "true or false"
+	case kind == "string":
+		return "a text"
+	case strings.HasPrefix(kind, "[]"):
+		return "a list"
+	}
+	return "what this key takes"
+}
+
+// toolNames are the tools that a run may have; a test holds them to the tools themselves.
+func toolNames() []string {
+	return []string{
+		"bash", "checkout_repo", "find", "find_code", "git_blame", "git_diff", "git_log", "git_show", "grep", "ls", "outline", "provide_results",
+		"read", "read_enclosing", "read_github_file", "read_thread", "search_code", "search_github_code", "search_repos",
+	}
+}
+
+// accountName is what GitHub allows as an App's slug or an account's login, and so what can be mentioned.
+var accountName = regexp.MustCompile(`^@?[A-Za-z0-9](?:[A-Za-z0-9-]{0,98}[A-Za-z0-9])?$`)
 
 func (c Config) check() error {
 	if _, _, err := net.SplitHostPort(c.Server.Listen); err != nil {
@@ -224,6 +262,22 @@ func (c Config) check() error {
 			return fmt.Errorf("%s: %q is not a permission; use none, read, triage, write, maintain or admin", key, v)
 		}
 	}
+	if c.GitHub.Alias != "" && !accountName.MatchString(c.GitHub.Alias) {
+		return fmt.Errorf("github.alias: %q cannot be mentioned; use letters, digits and hyphens", c.GitHub.Alias)
+	}
+	for _, name := range c.Tools.Disabled {
+		switch {
+		case name == tool.ProvideResults:
+			return fmt.Errorf("tools.disabled: %s cannot be dropped: a run ends with it", name)
+		case !slices.Contains(toolNames(), name):
+			return fmt.Errorf("tools.disabled: there is no tool %q", name)
+		}
+	}
+	for _, id := range c.Ask.Bots {
+		if id <= 0 {
+			return fmt.Errorf("ask.bots: %d is not a user id", id)
+		}
+	}
 	if err := c.Models.check(); err != nil {
 		return err
 	}
@@ -236,17 +290,27 @@ func (c Config) check() error {
 		}
 	}
 	for _, n := range []struct {
-		key string
-		bad bool
+		key  string
+		ok   bool
+		want string
 	}{
-		{"limits.steps", c.Limits.Steps < 3 || c.Limits.Steps > 1000}, {"limits.time", c.Limits.Time < time.Second},
-		{"limits.input_tokens", c.Limits.InputTokens < 1000}, {"limits.cost", c.Limits.Cost <= 0}, {"limits.user_runs", c.Limits.UserRuns < 0}, {"limits.repository_runs", c.Limits.RepoRuns < 0}, {"limits.monthly_cost", c.Limits.MonthlyCost < 0}, {"limits.progress_after", c.Limits.Progress < time.Second},
-		{"checkout.debounce", c.Checkout.Debounce < 0}, {"checkout.disk_gb", c.Checkout.DiskGB < 1},
-		{"queue.research", c.Queue.Research < 1 || c.Queue.Research > 1000}, {"queue.grace", c.Queue.Grace < 0},
-		{"retention.messages", c.Retention.Messages < time.Hour}, {"retention.audit", c.Retention.Audit < time.Hour},
+		{"limits.steps", c.Limits.Steps >= 3 && c.Limits.Steps <= 1000, "from 3 to 1000"},
+		{"limits.time", c.Limits.Time >= time.Second, "at least 1s"},
+		{"limits.input_tokens", c.Limits.InputTokens >= 1000, "at least 1000"},
+		{"limits.cost", c.Limits.Cost > 0, "above 0"},
+		{"limits.user_runs", c.Limits.UserRuns >= 0, "at least 0"},
+		{"limits.repository_runs", c.Limits.RepoRuns >= 0, "at least 0"},
+		{"limits.monthly_cost", c.Limits.MonthlyCost >= 0, "at least 0"},
+		{"limits.progress_after", c.Limits.Progress >= time.Second, "at least 1s"},
+		{"checkout.debounce", c.Checkout.Debounce >= 0, "at least 0s"},
+		{"checkout.disk_gb", c.Checkout.DiskGB >= 1, "at least 1"},
+		{"queue.research", c.Queue.Research >= 1 && c.Queue.Research <= 1000, "from 1 to 1000"},
+		{"queue.grace", c.Queue.Grace >= 0, "at least 0s"},
+		{"retention.messages", c.Retention.Messages >= time.Hour, "at least 1h"},
+		{"retention.audit", c.Retention.Audit >= time.Hour, "at least 1h"},
 	} {
-		if n.bad {
-			return fmt.Errorf("%s: out of range", n.key)
+		if !n.ok { // written so that no NaN passes
+			return fmt.Errorf("%s: out of range; it must be %s", n.key, n.want)
 		}
 	}
 	return nil

@@ -74,6 +74,15 @@ func TestConfigRefusesWhatItDoesNotKnow(t *testing.T) {
 		"plain http":          {"github:\n  api_url: http://ghe.example.com/api/v3/\n", "must be https"},
 		"a password in a url": {"github:\n  api_url: https://me:secret@ghe.example.com/\n", "not a URL"},
 		"listen without port": {"server:\n  listen: localhost\n", "server.listen"},
+		"no such tool":        {"tools:\n  disabled: [bahs]\n", `tools.disabled: there is no tool "bahs"`}, // else bash stays on
+		"the last tool":       {"tools:\n  disabled: [provide_results]\n", "cannot be dropped"},
+		"no name":             {"github:\n  alias: the librarian\n", "cannot be mentioned"},
+		"no bot":              {"ask:\n  bots: [-1]\n", "ask.bots: -1"},
+		"no cost":             {"limits:\n  cost: .nan\n", "limits.cost: out of range; it must be above 0"},
+		"no monthly cost":     {"limits:\n  monthly_cost: .nan\n", "limits.monthly_cost"},
+		"words for people":    {"limits:\n  time: 5\n", "line 2: `5` is not a duration; write 90s, 10m or 2h"},
+		"no number":           {"github:\n  app_id: abc\n", "line 2: `abc` is not a whole number"},
+		"no list":             {"tools:\n  disabled: bash\n", "line 2: `bash` is not a list"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -36,7 +36,7 @@ func (s *Server) identity(ctx context.Context, h *hub.Hub) (hub.App, error) {
 		return kept, nil
 	}
 	return hub.App{}, &UsageError{
-		Message: "GitHub does not know this App: " + err.Error(),
+		Message: "GitHub did not say which App this is: " + err.Error(),
 		Hint:    "check github.app_id, the private key, and that github.api_url can be reached", Err: err,
 	}
 }

@@ -25,6 +25,11 @@ func TestREADMEListsTheTools(t *testing.T) {
 	tools = append(tools, ghtool.SearchCode(ghtool.GrepApp{}), report.NewResults(report.ResultsOptions{}).Tool())
 	catalog, err := tool.NewCatalog(tools...)
 	require.NoError(t, err)
+	var names []string
+	for _, spec := range catalog.Specs() {
+		names = append(names, spec.Name)
+	}
+	require.ElementsMatch(t, names, toolNames(), "what tools.disabled may name")
 
 	const begin, end = "<!-- tools: made by go test ./app -run README -update -->\n", "<!-- /tools -->"
 	raw, err := os.ReadFile("../README.md")
