@@ -143,6 +143,42 @@ func TestAcquireErrors(t *testing.T) {
 	require.ErrorAs(t, get("acme/one", "--upload-pack=touch x"), &ref)
 }
 
+// TestLinkedFilesKeepTheirModes: files of one content are shared between trees,
+// but not where one is executable and the other is not.
+func TestLinkedFilesKeepTheirModes(t *testing.T) {
+	t.Parallel()
+	srv := newServer(t)
+	srv.Add(t, "acme/modes", `
+-- @commit one --
+-- f --
+same
+-- g (exec) --
+same
+-- keep --
+kept
+-- @branch two --
+-- @commit two --
+-- f (exec) --
+same
+-- g --
+same
+`)
+	s := newStore(t, srv, nil)
+	mode := func(c *checkout.Checkout, name string) os.FileMode {
+		st, err := os.Stat(filepath.Join(c.Dir(), name))
+		require.NoError(t, err)
+		return st.Mode().Perm()
+	}
+	one := acquire(t, s, checkout.Request{Repo: repo(srv, "acme/modes")})
+	two := acquire(t, s, checkout.Request{Repo: repo(srv, "acme/modes"), Ref: "two"})
+	require.Equal(t, []os.FileMode{0o444, 0o555, 0o555, 0o444}, []os.FileMode{mode(one, "f"), mode(one, "g"), mode(two, "f"), mode(two, "g")})
+	a, err := os.Stat(filepath.Join(one.Dir(), "keep"))
+	require.NoError(t, err)
+	b, err := os.Stat(filepath.Join(two.Dir(), "keep"))
+	require.NoError(t, err)
+	require.True(t, os.SameFile(a, b), "what is the same is on disk once")
+}
+
 func TestDebounce(t *testing.T) {
 	t.Parallel()
 	srv := newServer(t)

@@ -335,18 +335,24 @@ func synthetic(b *testing.B) string {
 		fmt.Fprintf(&in, "M 100644 inline %s\ndata %d\n%s\n", path(i), len(text), text)
 	}
 	for n := range commits {
-		msg := fmt.Sprintf("Change %d: %s %s", n, words[rng.IntN(len(words))], words[rng.IntN(len(words))])
+		msg := fmt.Sprintf("Change %d: %s", n, words[rng.IntN(len(words))])
+		for i := range 10 + rng.IntN(40) { // a message of a few lines, as people write them
+			if i%12 == 0 {
+				msg += "\n"
+			}
+			msg += " " + words[rng.IntN(len(words))]
+		}
 		fmt.Fprintf(&in, "commit refs/heads/main\ncommitter Ann <ann@example.com> %d +0000\ndata %d\n%s\n", 1500000000+n*3600, len(msg), msg)
 		if n == 0 {
 			for i := range files {
-				for range 20 + rng.IntN(60) {
+				for range 20 + rng.IntN(50) {
 					content[i] = append(content[i], line())
 				}
 				put(i)
 			}
 			continue
 		}
-		for range 1 + rng.IntN(8) {
+		for range 3 + rng.IntN(17) {
 			i := rng.IntN(files)
 			if rng.IntN(4) == 0 {
 				i = rng.IntN(20) // some files change often

@@ -2,6 +2,8 @@ package checkout_test
 
 import (
 	"bufio"
+	"bytes"
+	"compress/zlib"
 	"fmt"
 	"io/fs"
 	"math/rand/v2"
@@ -125,6 +127,15 @@ func TestG2_Heals(t *testing.T) {
 		"objects gone":   func(t *testing.T, store string) { remove(t, store, "repo.git/objects") },
 		"HEAD gone":      func(t *testing.T, store string) { remove(t, store, "repo.git/HEAD") },
 		"shallow broken": func(t *testing.T, store string) { write(t, store, "repo.git/shallow", "xyz\n") },
+		"an object that is not what its name says": func(t *testing.T, store string) {
+			id := checkouttest.ObjectID("blob", []byte("on a branch\n"))
+			var b bytes.Buffer
+			z := zlib.NewWriter(&b)
+			fmt.Fprint(z, "blob 12\x00not a branch")
+			require.NoError(t, z.Close())
+			require.NoError(t, os.MkdirAll(filepath.Join(store, "repo.git/objects", id[:2]), 0o700))
+			write(t, store, "repo.git/objects/"+id[:2]+"/"+id[2:], b.String())
+		},
 		"config changed": func(t *testing.T, store string) {
 			write(t, store, "repo.git/config", "[core]\n\tbare = true\n\tfsmonitor = /bin/true\n")
 		},
