@@ -1,12 +1,15 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"encoding/pem"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -62,6 +65,13 @@ func Simulate(ctx context.Context, o SimOptions) error {
 		}
 		repos = append(repos, r)
 	}
+	listen, err := hookListen(o.Webhook)
+	if err != nil {
+		return err
+	}
+	if o.Dir, err = filepath.Abs(o.Dir); err != nil { // serve may be started elsewhere
+		return fmt.Errorf("app: %w", err)
+	}
 	sim := githubsim.New(githubsim.Options{Log: o.Log})
 	if err := sim.Start(ctx, o.Listen); err != nil {
 		return &UsageError{Message: "cannot listen on " + o.Listen + ": " + cause(err), Hint: "give a free loopback address to --listen", Err: err}
@@ -89,7 +99,7 @@ func Simulate(ctx context.Context, o SimOptions) error {
 To point a server at it, put this into a config.yml:
 
 server:
-  listen: 127.0.0.1:8080
+  listen: %[13]s
 github:
   api_url: %[2]s
   web_url: %[1]s
@@ -108,9 +118,21 @@ and to see the thread:
 curl -sS -H 'Authorization: Bearer %[8]s' %[2]srepos/%[9]s/issues/1/comments
 
 %[11]s, who may only read, has the token %[12]s
-`, sim.URL(), sim.APIURL(), w.app.ID, filepath.Join(o.Dir, simKeyFile), filepath.Join(o.Dir, simSecretFile), orNone(o.Webhook), simUser, w.token, first, w.app.Slug, simReads, w.readToken)
+`, sim.URL(), sim.APIURL(), w.app.ID, filepath.Join(o.Dir, simKeyFile), filepath.Join(o.Dir, simSecretFile), orNone(o.Webhook), simUser, w.token, first, w.app.Slug, simReads, w.readToken, listen)
 	<-ctx.Done()
 	return nil
+}
+
+// hookListen is the address at which a server takes what is sent to hook.
+func hookListen(hook string) (string, error) {
+	if hook == "" {
+		return Default().Server.Listen, nil
+	}
+	u, err := url.Parse(hook)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
+		return "", &UsageError{Message: fmt.Sprintf("--webhook %q is not a URL that a delivery can go to", hook), Hint: "write http://127.0.0.1:8080/webhook"}
+	}
+	return net.JoinHostPort(u.Hostname(), cmp.Or(u.Port(), map[string]string{"http": "80", "https": "443"}[u.Scheme])), nil
 }
 
 func orNone(s string) string {
@@ -183,6 +205,9 @@ func buildWorld(sim *githubsim.Server, repos []simRepo, o githubsim.AppOptions) 
 			visibility = githubsim.Private
 		}
 		if _, err := sim.CreateRepo(r.name.Owner, r.name.Name, githubsim.RepoOptions{Path: r.path, Visibility: visibility}); err != nil {
+			if errors.Is(err, githubsim.ErrTaken) {
+				return w, &UsageError{Message: r.name.String() + " is named twice", Hint: "name each --repo once", Err: err}
+			}
 			return w, &UsageError{Message: err.Error(), Hint: "name a local git repository, bare or with a work tree", Err: err}
 		}
 		for login, level := range map[string]string{simUser: "write", simReads: "read"} {
