@@ -163,7 +163,7 @@ func ShowRun(ctx context.Context, o RunsOptions, id string) error {
 			}
 		}
 		if len(calls) > 0 {
-			fmt.Fprintf(o.Out, "%s\n\n", strings.Map(printable, report.Redact(report.Trace(calls), nil)))
+			fmt.Fprintf(o.Out, "%s\n\n", strings.Map(printable, report.Trace(calls, nil)))
 		}
 		out, ok, err := outcomeOf(ctx, runs, r.ID)
 		switch {

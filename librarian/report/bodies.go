@@ -28,7 +28,7 @@ type Progress struct {
 func (c Comment) Progress(p Progress) string {
 	blocks := []string{"**Looking into it:** " + c.code(clip(firstLine(p.Question), 200))}
 	recent := p.Calls[max(0, len(p.Calls)-lastCalls):]
-	lines := Trace(recent)
+	lines := Trace(recent, c.Secrets)
 	if p.Running != "" {
 		lines = strings.TrimPrefix(lines+"\n"+clip(oneLine(p.Running), maxSubject)+" …", "\n")
 	}

@@ -185,7 +185,7 @@ func (c Comment) tail(o librarian.Outcome, trace []librarian.ToolEndData) string
 
 // folded is the whole trace, folded up. The blank lines make GitHub render what is inside.
 func (c Comment) folded(trace []librarian.ToolEndData) string {
-	lines := Trace(trace)
+	lines := Trace(trace, c.Secrets)
 	if units(lines) > maxTrace {
 		lines = middleOut(strings.Split(lines, "\n"), maxTrace)
 	}

@@ -227,6 +227,7 @@ func TestP2_FenceAndInlineCode(t *testing.T) {
 		}
 	}
 	require.True(t, strings.HasPrefix(Fence("x", "go"), "```go\n"))
+	require.Equal(t, "```\nif a\\u202e {\\x00\\x1b[2J\tשלום\n```", Fence("if a\u202e {\x00\x1b[2J\tשלום", ""), "nobody is misled by what code hides")
 	for _, lang := range []string{"mermaid", "suggestion", "a b", "a`b", "a\nb"} {
 		require.True(t, strings.HasPrefix(Fence("x", lang), "```\n"), lang)
 	}

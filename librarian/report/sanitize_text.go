@@ -2,7 +2,9 @@ package report
 
 import (
 	"regexp"
+	"strconv"
 	"strings"
+	"unicode"
 )
 
 // Fence shows code in a fenced block whose fence is longer than any run of backticks in it, so that nothing in the code can
@@ -12,7 +14,7 @@ func Fence(code, lang string) string {
 	if !plainLang.MatchString(lang) || activeLangs[strings.ToLower(lang)] {
 		lang = ""
 	}
-	code = strings.ReplaceAll(strings.ReplaceAll(code, "\r\n", "\n"), "\r", "\n")
+	code = spellUnseen(strings.ReplaceAll(strings.ReplaceAll(code, "\r\n", "\n"), "\r", "\n"))
 	return fence + lang + "\n" + strings.TrimSuffix(code, "\n") + "\n" + fence
 }
 
@@ -22,6 +24,26 @@ var plainLang = regexp.MustCompile(`^[A-Za-z0-9+#._-]{1,40}$`)
 // frame, a suggestion becomes a button that changes the code.
 var activeLangs = map[string]bool{
 	"mermaid": true, "geojson": true, "topojson": true, "stl": true, "math": true, "suggestion": true,
+}
+
+// spellUnseen writes control characters, and those that turn the direction of what follows, as Go's escapes: code is shown as
+// it is, but nobody is to be misled by it (Trojan Source, CVE-2021-42574).
+func spellUnseen(s string) string {
+	unseen := func(r rune) bool {
+		return r != '\n' && r != '\t' && unicode.IsControl(r) || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069
+	}
+	if !strings.ContainsFunc(s, unseen) {
+		return s
+	}
+	var b strings.Builder
+	for _, r := range s {
+		if unseen(r) {
+			b.WriteString(strings.Trim(strconv.QuoteRuneToASCII(r), "'"))
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
 }
 
 // InlineCode shows s, on one line, as a code span (P2). Nothing in it is live.

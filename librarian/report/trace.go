@@ -19,18 +19,18 @@ const (
 )
 
 // TraceLine is one tool call in one line: verb subject (result summary) time. A failed call shows its error instead of
-// the summary.
+// the summary. What has the shape of a secret is redacted.
 func TraceLine(e librarian.ToolEndData) string {
-	return alignTime(traceText(e), traceWidth, e.Took)
+	return alignTime(traceText(e, nil), traceWidth, e.Took)
 }
 
 // Trace is the lines of several calls, their times in one column. It holds what a model and tools wrote: put it in a
-// fence, and redact it.
-func Trace(calls []librarian.ToolEndData) string {
+// fence. Secrets are redacted before the columns are set: by their shapes, and these exact values.
+func Trace(calls []librarian.ToolEndData, secrets []string) string {
 	width := 0
 	texts := make([]string, len(calls))
 	for i, e := range calls {
-		texts[i] = traceText(e)
+		texts[i] = traceText(e, secrets)
 		width = max(width, min(utf8.RuneCountInString(texts[i]), maxSubject))
 	}
 	for i, e := range calls {
@@ -39,9 +39,10 @@ func Trace(calls []librarian.ToolEndData) string {
 	return strings.Join(texts, "\n")
 }
 
-func traceText(e librarian.ToolEndData) string {
-	text := fmt.Sprintf("%-*s  %s", verbWidth, clip(oneLine(cmp.Or(e.Verb, e.Tool, "?")), 20), clip(oneLine(e.Subject), maxSubject))
-	summary := clip(oneLine(e.Summary), maxSubject)
+func traceText(e librarian.ToolEndData, secrets []string) string {
+	field := func(s string, n int) string { return clip(Redact(oneLine(s), secrets), n) } // half of a secret would not be known
+	text := fmt.Sprintf("%-*s  %s", verbWidth, field(cmp.Or(e.Verb, e.Tool, "?"), 20), field(e.Subject, maxSubject))
+	summary := field(e.Summary, maxSubject)
 	if e.IsError && summary == "" {
 		summary = "failed"
 	}

@@ -18,7 +18,7 @@ grep      "prepareQuery" drizzle-orm/src (14 matches)                0.3s
 read      drizzle-orm/src/pg-core/session.ts:80-140                  0.1s
 log       -S prepareQuery (12 commits)                               0.7s
 results   3 locations                                                0.1s`
-	require.Equal(t, want, Trace(calls()))
+	require.Equal(t, want, Trace(calls(), nil))
 	for i, line := range strings.Split(want, "\n") {
 		require.Equal(t, line, TraceLine(calls()[i]), "one by one they stand in the same columns")
 	}
@@ -65,4 +65,18 @@ func TestFooter(t *testing.T) {
 	} {
 		require.Equal(t, want, Footer(o))
 	}
+}
+
+func TestW6_TraceColumnsStandWithSecretsRedacted(t *testing.T) {
+	t.Parallel()
+	const key, shape = "an-exact-value-that-is-held", "ghp_0123456789abcdefghijklmnopqrstuvwxyz"
+	cut := strings.Repeat("x", maxSubject-5) + " " + shape // a clip before would leave half of it
+	got := Trace([]librarian.ToolEndData{
+		{Verb: "grep", Subject: key, Summary: "no matches"}, {Verb: "find", Subject: "code " + shape}, {Verb: "read", Subject: "a/b.go", Summary: "1 line"}, {Verb: "ls", Subject: cut},
+	}, []string{key})
+	require.NotContains(t, got, key)
+	require.NotContains(t, got, "ghp")
+	lines := strings.Split(got, "\n")
+	require.Equal(t, strings.Index(lines[0], " 0.0s"), strings.Index(lines[1], " 0.0s"), got)
+	require.Equal(t, strings.Index(lines[0], " 0.0s"), strings.Index(lines[2], " 0.0s"), got)
 }
