@@ -8,7 +8,8 @@ import (
 )
 
 // mentions finds "@name" in what is left unmasked. The rules are those of GitHub's own mention filter (html-pipeline,
-// MentionFilter): no word character or '@' before it, and no word character, hyphen, slash or ".word" after it.
+// MentionFilter): no word character or '@' before it, and no word character, hyphen, slash or ".word" after it;
+// and no "@word" either, as in the addresses of other networks.
 func (in *inline) mentions(names []string) []span {
 	var out []span
 	b := in.text
@@ -77,8 +78,9 @@ func (in *inline) ends(i int) bool {
 		i += w
 		r, w = in.char(i)
 	}
-	if r == '.' {
-		if r, _ = in.char(i + w); r == '.' {
+	at := r == '@' // the rest of somebody's address: @name@host
+	if r == '.' || at {
+		if r, _ = in.char(i + w); r == '.' && !at {
 			return true
 		}
 	}

@@ -77,6 +77,7 @@ var mentionTable = []mentionRow{
 	{"M1", "see https://example.com/a @librarian why", "see https://example.com/a why"},
 	{"M1", "@other @librarian why", "@other why"},
 	{"M1", "@librarian @other why", "@other why"},
+	{"M1", "@librarian@ why", "@ why"},
 	{"M1", "@librarian why does @librarian stop", "why does librarian stop"},
 	{"M1", "@librarian @librarian why", "librarian why"},
 
@@ -90,6 +91,8 @@ var mentionTable = []mentionRow{
 	{"M2", "@org/librarian x", "-"},
 	{"M2", "librarian@example.com x", "-"},
 	{"M2", "me@librarian.dev x", "-"},
+	{"M2", "@librarian@example.com x", "-"},
+	{"M2", "@librarian\\@example.com x", "-"},
 	{"M2", "me@librarian x", "-"},
 	{"M2", "me_@librarian x", "-"},
 	{"M2", "@librarian.dev x", "-"},
