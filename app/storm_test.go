@@ -1,0 +1,364 @@
+package app
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/librarian-app/librarian/librarian"
+	"github.com/librarian-app/librarian/librarian/githubsim"
+	"github.com/librarian-app/librarian/librarian/store"
+)
+
+// storm is what comes down on the App: deliveries, one in twenty of them a question, evenly over the installations, and a burst
+// of questions in the first.
+type storm struct {
+	installations, deliveries, burst int
+	over                             time.Duration
+	kills                            []time.Duration // kill -9 and a new start, since the beginning
+	faults                           bool
+	delay                            time.Duration // of every call to GitHub
+	patience                         time.Duration // after the last delivery
+}
+
+// stormed is a question of the storm.
+type stormed struct {
+	comment int64
+	repo    string
+	issue   int
+	at      time.Time
+}
+
+const stormIssues = 4 // of each repository
+
+var stormQuestions = []string{
+	"how is it decided which jar is eaten first?", "what spoils first?", "how many days ahead is the reminder?", "where is a jar taken off the shelf?",
+}
+
+// newStorm is a flow with so many organisations, each with the App and a small repository, whose App is a process of its own
+// that always listens on the same port.
+func newStorm(t *testing.T, s storm) *flow {
+	t.Helper()
+	f := newFlow(t, nil, func(f *flow) {
+		ln, err := net.Listen("tcp", "127.0.0.1:0")
+		require.NoError(t, err)
+		f.cfg.Server.Listen = ln.Addr().String()
+		require.NoError(t, ln.Close())
+		f.cfg.Limits.UserRuns, f.cfg.Limits.RepoRuns = 10_000, 10_000
+		for i := range s.installations {
+			org := fmt.Sprintf("org%02d", i)
+			_, err := f.sim.CreateOrg(org)
+			require.NoError(t, err)
+			visibility := githubsim.Public
+			if i%2 == 0 {
+				visibility = githubsim.Private
+			}
+			_, err = f.sim.CreateRepo(org, "code", githubsim.RepoOptions{Path: filepath.Join(filepath.Dir(f.cfg.Server.Data), "pantry.git"), Visibility: visibility})
+			require.NoError(t, err)
+			require.NoError(t, f.sim.SetPermission(org+"/code", simUser, "write", ""))
+			_, err = f.sim.Install(f.world.app, org)
+			require.NoError(t, err)
+			for range stormIssues {
+				_, err := f.sim.OpenIssue(org+"/code", simUser, "Questions", "Ask here.")
+				require.NoError(t, err)
+			}
+		}
+	})
+	f.stop()
+	return f
+}
+
+// rage lets the storm come down and waits until every question carries the mark of its end.
+func (f *flow) rage(s storm) []stormed {
+	f.t.Helper()
+	if s.delay > 0 {
+		defer f.sim.Inject(githubsim.Fault{Path: regexp.MustCompile(`^/api/`), Delay: s.delay})()
+	}
+	process := f.spawn()
+	began := time.Now()
+	stop := make(chan struct{})
+	var weather sync.WaitGroup
+	if s.faults {
+		weather.Go(func() { f.weather(stop) })
+	}
+	var all []stormed
+	fed := make(chan error, 1)
+	go func() { fed <- f.feed(s, began, func(a stormed) { all = append(all, a) }) }()
+	for _, at := range s.kills {
+		time.Sleep(time.Until(began.Add(at)))
+		process = f.again(process)
+	}
+	require.NoError(f.t, <-fed)
+	close(stop)
+	weather.Wait()
+	require.NoError(f.t, f.sim.WaitDeliveries(f.t.Context()))
+	if f.lost() > 0 { // what came while nobody listened is asked for again at the start, and then every few minutes
+		f.again(process)
+	}
+	deadline := time.Now().Add(s.patience)
+	for open := all; len(open) > 0; time.Sleep(50 * time.Millisecond) {
+		open = slices.DeleteFunc(slices.Clone(open), func(a stormed) bool { return f.mark(a.comment) != "" })
+		if time.Now().After(deadline) {
+			f.t.Fatalf("%d of %d questions have no end, the first is %+v\n%s", len(open), len(all), open[0], tail(f.log.String()))
+		}
+	}
+	return all
+}
+
+func (f *flow) again(p *exec.Cmd) *exec.Cmd {
+	kill(p)
+	return f.spawn()
+}
+
+func tail(s string) string { return s[max(0, len(s)-20_000):] }
+
+// mark is the sign on a question that ends it; empty while there is none.
+func (f *flow) mark(comment int64) string {
+	for _, r := range f.sim.Reactions(comment) {
+		if r.Content == "rocket" || r.Content == "confused" {
+			return r.Content
+		}
+	}
+	return ""
+}
+
+// feed comments, and tells of those comments that ask.
+func (f *flow) feed(s storm, began time.Time, ask func(stormed)) error {
+	say := func(org, n int, body string, question bool) error {
+		a := stormed{repo: fmt.Sprintf("org%02d/code", org), issue: n%stormIssues + 1, at: time.Now()}
+		c, err := f.sim.Comment(a.repo, a.issue, simUser, body)
+		if err != nil || !question {
+			return err
+		}
+		a.comment = c.ID
+		ask(a)
+		return nil
+	}
+	question := func(n int) string { return fmt.Sprintf("@librarian %s (%d)", stormQuestions[n%len(stormQuestions)], n) }
+	n := 0
+	for i := range s.deliveries - s.burst {
+		time.Sleep(time.Until(began.Add(s.over * time.Duration(i) / time.Duration(s.deliveries-s.burst))))
+		asks := i%20 == 10
+		body := "Nobody is asked anything here."
+		if asks {
+			body, n = question(n), n+1
+		}
+		if err := say(n%s.installations, i, body, asks); err != nil {
+			return err
+		}
+		if i == (s.deliveries-s.burst)/4 {
+			for j := range s.burst {
+				if err := say(0, j, question(1000+j), true); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// weather has things go wrong until stop: GitHub's errors, its secondary limit, connections that are cut before or after the
+// work was done, deliveries that come again.
+func (f *flow) weather(stop <-chan struct{}) {
+	rnd := rand.New(rand.NewPCG(6, 5))
+	api, comments := regexp.MustCompile(`^/api/`), regexp.MustCompile(`/issues/\d+/comments$`)
+	kinds := []githubsim.Fault{
+		{Path: api, Count: 2, Status: 502}, {Path: api, Count: 1, Status: 500}, {Path: api, Count: 1, Cut: true}, {Path: api, Method: "GET", Count: 1, Cut: true, CutAfter: 20},
+		{Path: comments, Method: "POST", Count: 1, Status: 502, AfterWork: true}, {Path: comments, Method: "POST", Count: 1, Cut: true, AfterWork: true},
+		{Path: regexp.MustCompile(`/reactions`), Method: "POST", Count: 1, Status: 503}, {Path: gitPath, Count: 1, Cut: true, CutAfter: 100},
+		githubsim.SecondaryLimit(comments, 1, time.Second), githubsim.SecondaryLimit(api, 1, 2*time.Second),
+	}
+	tick := time.NewTicker(150 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		select {
+		case <-stop:
+			return
+		case <-tick.C:
+		}
+		f.sim.Inject(kinds[rnd.IntN(len(kinds))])
+		if all := f.sim.Deliveries(); len(all) > 0 {
+			_ = f.sim.Redeliver(all[rnd.IntN(len(all))].ID)
+		}
+	}
+}
+
+// lost counts the events of which no delivery was taken.
+func (f *flow) lost() int {
+	taken := map[string]bool{}
+	for _, d := range f.sim.Deliveries() {
+		taken[d.GUID] = taken[d.GUID] || d.StatusCode/100 == 2
+	}
+	n := 0
+	for _, ok := range taken {
+		if !ok {
+			n++
+		}
+	}
+	return n
+}
+
+var commentMarker = regexp.MustCompile(`^<!-- librarian run=([0-9a-f-]{36}) role=([a-z]+) part=(\d+)/`)
+
+// once asserts that each question ended exactly once, and gives how many ended as an answer.
+func (f *flow) once(all []stormed) (answered int) {
+	f.t.Helper()
+	runs, err := store.Open(f.t.Context(), store.Options{Dir: f.cfg.Server.Data})
+	require.NoError(f.t, err)
+	defer func() { require.NoError(f.t, runs.Close()) }()
+	ends, progress := map[string]int{}, 0
+	threads := map[string]bool{}
+	for _, a := range all {
+		if key := fmt.Sprint(a.repo, a.issue); threads[key] {
+			continue
+		} else {
+			threads[key] = true
+		}
+		for _, c := range f.sim.Comments(a.repo, a.issue) {
+			m := commentMarker.FindStringSubmatch(c.Body)
+			switch {
+			case c.App == "" || m == nil:
+			case m[2] == librarian.RoleProgress:
+				progress++
+			case m[3] == "1":
+				ends[m[1]]++
+			}
+		}
+	}
+	require.Zero(f.t, progress, "progress comments are taken away")
+	for _, a := range all {
+		repo, err := f.sim.Repo(a.repo)
+		require.NoError(f.t, err)
+		id := librarian.GitHubRepo(strings.TrimPrefix(f.sim.URL(), "http://"), repo.ID)
+		var found []librarian.Run
+		f.eventually("the run is over", func() bool { // a moment after its mark
+			found, err = runs.Find(f.t.Context(), store.Filter{Repo: id, Number: a.issue, Trigger: librarian.TriggerIssueComment, TriggerID: a.comment, Limit: 10})
+			return err != nil || !slices.ContainsFunc(found, func(r librarian.Run) bool { return !r.State.Final() })
+		})
+		require.NoError(f.t, err)
+		require.NotEmpty(f.t, found, "%+v", a)
+		published := 0
+		for _, r := range found {
+			switch r.State {
+			case librarian.StatePublished:
+				published++
+				require.Equal(f.t, 1, ends[string(r.ID)], "one answer: %+v %s", a, r.ID)
+			case librarian.StateDeclined:
+				require.Equal(f.t, "confused", f.mark(a.comment))
+			default:
+				require.Equal(f.t, 1, ends[string(r.ID)], "%s is told once: %+v %s", r.State, a, r.ID)
+			}
+		}
+		require.LessOrEqual(f.t, published, 1)
+		answered += published
+	}
+	return answered
+}
+
+var (
+	eyesPath  = regexp.MustCompile(`/issues/comments/(\d+)/reactions$`)
+	newAnswer = regexp.MustCompile(`/issues/\d+/comments$`)
+)
+
+// acknowledged gives, for each question, the time from before it was written to 👀.
+func (f *flow) acknowledged(all []stormed) []time.Duration {
+	eyes := map[int64]time.Time{}
+	for _, r := range f.sim.Requests() {
+		if m := eyesPath.FindStringSubmatch(r.Path); m != nil && r.Method == "POST" && strings.Contains(r.Body, "eyes") && r.Status/100 == 2 {
+			id, _ := strconv.ParseInt(m[1], 10, 64)
+			if eyes[id].IsZero() {
+				eyes[id] = r.Time
+			}
+		}
+	}
+	var out []time.Duration
+	for _, a := range all {
+		if !eyes[a.comment].IsZero() {
+			out = append(out, eyes[a.comment].Sub(a.at))
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// limitsKept asserts GitHub's bounds for what writes, by installation: 80 in any minute, 500 in an hour, and comments a second
+// apart. Arrivals are a little off from when they were sent, so the spacing is looked at over ten of them, and not across a kill.
+func (f *flow) limitsKept(kills []time.Time) {
+	f.t.Helper()
+	writes, comments := map[int64][]time.Time{}, map[int64][]time.Time{}
+	for _, r := range f.sim.Requests() {
+		if r.Caller != githubsim.InstallationToken || r.Method == "GET" || !strings.Contains(r.Path, "/repos/") {
+			continue
+		}
+		writes[r.Installation] = append(writes[r.Installation], r.Time)
+		if r.Method == "POST" && newAnswer.MatchString(r.Path) {
+			comments[r.Installation] = append(comments[r.Installation], r.Time)
+		}
+	}
+	require.NotEmpty(f.t, writes)
+	for in, at := range writes {
+		require.LessOrEqual(f.t, len(at), 500, "installation %d", in)
+		for i := 80; i < len(at); i++ {
+			require.Greater(f.t, at[i].Sub(at[i-80]), 58*time.Second, "installation %d: more than 80 writes in a minute", in)
+		}
+	}
+	const n = 10
+	for in, at := range comments {
+		for i := n - 1; i < len(at); i++ {
+			from, to := at[i-n+1], at[i]
+			if slices.ContainsFunc(kills, func(k time.Time) bool { return k.After(from) && k.Before(to) }) {
+				continue
+			}
+			require.Greater(f.t, to.Sub(from), (n-2)*time.Second, "installation %d: comments closer than a second", in)
+		}
+	}
+}
+
+// Issue 6, 5, in small; LIBRARIAN_LONG=1 lets the whole storm come down.
+func TestStorm(t *testing.T) {
+	t.Parallel()
+	s := storm{installations: 6, deliveries: 200, burst: 6, over: 6 * time.Second, kills: []time.Duration{3 * time.Second}, faults: true, patience: 60 * time.Second}
+	if os.Getenv("LIBRARIAN_LONG") != "" {
+		s = storm{installations: 30, deliveries: 3000, burst: 20, over: time.Minute, kills: []time.Duration{20 * time.Second, 40 * time.Second}, faults: true, patience: 10 * time.Minute}
+	}
+	f := newStorm(t, s)
+	began := time.Now()
+	all := f.rage(s)
+	answered := f.once(all)
+	t.Logf("%d deliveries, %d questions, %d answered, the last after %s", len(f.sim.Deliveries()), len(all), answered, time.Since(began).Round(time.Second))
+	require.GreaterOrEqual(t, answered*100, len(all)*99)
+	f.limitsKept([]time.Time{began})
+}
+
+// 👀 comes within a second at the 99th percentile when GitHub takes 150 ms a call. Only the long form holds the time: a short one
+// runs beside everything else.
+func TestStormAcknowledges(t *testing.T) {
+	t.Parallel()
+	s := storm{installations: 6, deliveries: 200, burst: 6, over: 6 * time.Second, delay: 150 * time.Millisecond, patience: 60 * time.Second}
+	within := 15 * time.Second
+	if os.Getenv("LIBRARIAN_LONG") != "" {
+		s = storm{installations: 30, deliveries: 3000, burst: 20, over: time.Minute, delay: 150 * time.Millisecond, patience: 10 * time.Minute}
+		within = time.Second
+	}
+	f := newStorm(t, s)
+	all := f.rage(s)
+	require.Equal(t, len(all), f.once(all))
+	took := f.acknowledged(all)
+	require.Len(t, took, len(all))
+	p99 := took[(len(took)*99+99)/100-1]
+	t.Logf("%d questions, 👀 after %s in the middle, %s at the 99th percentile, %s at most", len(all), took[len(took)/2], p99, took[len(took)-1])
+	require.LessOrEqual(t, p99, within)
+	f.limitsKept(nil)
+}
