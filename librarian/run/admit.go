@@ -93,10 +93,10 @@ func (r *Runner) mayAsk(ctx context.Context, q librarian.Request) (adm admission
 	repo, level, err := r.facts(ctx, q)
 	<-inForce
 	adm.repo, adm.asker = repo, level
-	if errors.Is(err, librarian.ErrNotFound) {
+	if err = cmp.Or(err, unreadable); errors.Is(err, librarian.ErrNotFound) { // deleted, or moved to where the App is not
 		return adm, declined("the repository is gone", true), nil
 	}
-	if err = cmp.Or(err, unreadable); err != nil {
+	if err != nil {
 		return adm, nil, &errAskLater{err}
 	}
 	switch {
