@@ -156,7 +156,7 @@ func demoRepos(ctx context.Context, o DemoOptions, dir string) ([]simRepo, strin
 		question = "@librarian where does the program begin, and what does it do first?"
 	case ownCheckout() != "":
 		repos = append([]simRepo{{name: librarian.RepoName{Owner: "acme", Name: "librarian"}, path: ownCheckout()}}, repos...)
-		question = "@librarian how is the signature of a webhook delivery checked?"
+		question = "@librarian how is a mention parsed?"
 	}
 	if o.Question != "" {
 		question = o.Question
