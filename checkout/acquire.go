@@ -13,9 +13,11 @@ import (
 // Request asks for a repository at a ref.
 type Request struct {
 	Repo Repo
-	// Ref is a branch, a tag, a full commit sha or a full name such as
+	// Ref is a branch, a tag, a commit sha or a full name such as
 	// "refs/pull/7/head"; "" is the default branch. Where a branch and a tag
-	// have one name the branch wins; "refs/tags/x" names the tag.
+	// have one name the branch wins; "refs/tags/x" names the tag. A short sha
+	// (7 digits or more) is found on the default branch, whose whole history may
+	// have to be fetched for it.
 	Ref string
 	// Credentials are called once for each git command that talks to the host.
 	Credentials Credentials
@@ -97,6 +99,9 @@ func (s *Store) acquire(ctx context.Context, req Request) (*Checkout, error) {
 // saw is the store that was worked on, for discardStore.
 func (s *Store) acquireLocked(ctx context.Context, k storeKey, req Request, asked time.Time) (_ *Checkout, saw os.FileInfo, _ error) {
 	ans, err := s.resolve(ctx, k, req, asked)
+	if _, ok := errors.AsType[*RefError](err); ok && shortSHA.MatchString(req.Ref) {
+		ans, err = s.findShort(ctx, k, req, asked, err)
+	}
 	if err != nil {
 		return nil, nil, err
 	}
@@ -149,6 +154,31 @@ func (s *Store) resolve(ctx context.Context, k storeKey, req Request, asked time
 		return ans, nil
 	}
 	return s.askAndNote(ctx, k, req)
+}
+
+// findShort looks for the commit that a short id means: in what is there, then
+// in the whole history of the default branch. notFound is what it gives if
+// there is none, or more than one.
+func (s *Store) findShort(ctx context.Context, k storeKey, req Request, asked time.Time, notFound error) (answer, error) {
+	short := req.Ref
+	req.Ref = ""
+	ans, err := s.resolve(ctx, k, req, asked)
+	if err != nil {
+		return answer{}, err
+	}
+	sha, err := s.expand(ctx, k, short)
+	if err != nil {
+		if _, _, err = s.fetchPlan(ctx, k, req, ans.sha); err == nil {
+			err = s.deepen(ctx, k, req, ans.sha, Whole)
+		}
+		if err != nil {
+			return answer{}, err
+		}
+		if sha, err = s.expand(ctx, k, short); err != nil {
+			return answer{}, notFound
+		}
+	}
+	return answer{name: sha, sha: sha, defName: ans.defName}, nil
 }
 
 // shared reports whether a request may be answered by what was learnt with

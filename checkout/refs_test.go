@@ -222,6 +222,26 @@ func TestT8_Forget(t *testing.T) {
 	require.Equal(t, checkout.Cloned, acquire(t, s, checkout.Request{Repo: repo(srv, "acme/one")}).How())
 }
 
+// TestShortSHA: a short id is found on the default branch.
+func TestShortSHA(t *testing.T) {
+	t.Parallel()
+	srv := newServer(t)
+	ids := srv.Add(t, "acme/one", small)
+	s := newStore(t, srv, nil)
+	r := repo(srv, "acme/one")
+	c := acquire(t, s, checkout.Request{Repo: r, Ref: ids["first"][:8]})
+	require.Equal(t, ids["first"], c.SHA())
+	require.Equal(t, ids["first"], c.Ref())
+	require.NoError(t, c.Verify(t.Context()))
+	require.Equal(t, ids["second"], acquire(t, s, checkout.Request{Repo: r, Ref: ids["second"][:12]}).SHA())
+	var re *checkout.RefError
+	for _, ref := range []string{"0000000", "deadbeef", ids["third"][:10]} {
+		_, err := s.Acquire(t.Context(), checkout.Request{Repo: r, Ref: ref})
+		require.ErrorAs(t, err, &re)
+		require.Equal(t, ref, re.Ref)
+	}
+}
+
 // TestProtocolV0: a host that does not speak protocol version 2 is asked by git.
 func TestProtocolV0(t *testing.T) {
 	t.Parallel()
