@@ -76,9 +76,9 @@ func printResult(o ToolOptions, r tool.Result) error {
 	}{r.Text, r.IsError, append([]tool.Evidence{}, r.Evidence...), r.Data})
 }
 
-// printable keeps what a file holds from speaking to the terminal.
+// printable keeps what a file holds from speaking to the terminal, and from turning the direction of what a reader sees.
 func printable(r rune) rune {
-	if r != '\n' && r != '\t' && (r < ' ' || r >= 0x7f && r < 0xa0) {
+	if r != '\n' && r != '\t' && (r < ' ' || r >= 0x7f && r < 0xa0 || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069) {
 		return '\uFFFD'
 	}
 	return r

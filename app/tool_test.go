@@ -16,7 +16,7 @@ func TestToolByHand(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	code := filepath.Join(dir, "pantry.git")
-	checkouttest.Build(t, code, "-- @commit c --\n-- a.txt --\none\ntwo \x1b[31mred\n-- src/b.go --\npackage b\n")
+	checkouttest.Build(t, code, "-- @commit c --\n-- a.txt --\none\ntwo \x1b[31mred\u202e\n-- src/b.go --\npackage b\n")
 	call := func(json bool, name string, args ...string) (bool, string, error) {
 		var out bytes.Buffer
 		ok, err := Tool(t.Context(), ToolOptions{Name: name, Args: args, JSON: json, Out: &out,
@@ -26,7 +26,7 @@ func TestToolByHand(t *testing.T) {
 	ok, out, err := call(false, "read", "path=a.txt", "offset=2")
 	require.NoError(t, err)
 	require.True(t, ok)
-	require.Equal(t, "two \uFFFD[31mred\n", out, "what a file holds does not speak to the terminal")
+	require.Equal(t, "two \uFFFD[31mred\uFFFD\n", out, "what a file holds does not speak to the terminal")
 	ok, out, err = call(false, "grep", `{"pattern":"^package","glob":"*.go"}`)
 	require.NoError(t, err)
 	require.True(t, ok)
