@@ -7,18 +7,18 @@ import (
 
 // Signals are what the confidence of an answer is judged by.
 type Signals struct {
-	Coverage float64 // 0…1: the share of the question's words, by weight, that the first candidate's chunk has, or a synonym of them
-	File     float64 // 0…1: the same for its whole file
+	Coverage float64 // 0…1: the share of the question's words, by weight, that the first candidate's chunk has
+	Path     float64 // 0…1: the same for words in the first candidate's path or symbol
+	File     float64 // 0…1: the same for its whole file, synonyms included
 	Score    float64 // 0…1: the first candidate's Score
 	Missing  float64 // 0…1: the share of the question's words, by weight, that the tree does not have at all
-	Margin   float64 // 0…1: how far the first candidate stands above the tenth
 	Words    int     // how many words the question has that say something
 	Exact    bool    // the question names the first candidate: its symbol, its path, or quoted text in it
 }
 
 // ConfidenceEnough is the Confidence from which on the first places are worth showing as an answer; below it they are leads at best.
 // testdata/README.md shows what other thresholds would cost.
-const ConfidenceEnough = .35
+const ConfidenceEnough = .3
 
 // confidence is a logistic regression over questions put to the right repository (right when the right file was among the first three)
 // and to wrong ones (never right); see testdata/README.md for the questions and what the thresholds cost.
@@ -26,7 +26,7 @@ func (s Signals) confidence() float64 {
 	if s.Words == 0 && !s.Exact {
 		return 0
 	}
-	z := confidenceBias + confidenceCoverage*s.Coverage + confidenceFile*s.File + confidenceScore*s.Score + confidenceMissing*s.Missing
+	z := confidenceBias + confidenceCoverage*s.Coverage + confidencePath*s.Path + confidenceFile*s.File + confidenceScore*s.Score
 	if s.Exact {
 		z += confidenceExact
 	}
@@ -34,11 +34,11 @@ func (s Signals) confidence() float64 {
 }
 
 const (
-	confidenceBias     = -3.56
-	confidenceCoverage = 1.27
-	confidenceFile     = 2.18
-	confidenceScore    = 3.35
-	confidenceMissing  = -2.73
+	confidenceBias     = -3.66
+	confidenceCoverage = 1.6
+	confidencePath     = 1.7
+	confidenceFile     = 3.0
+	confidenceScore    = 1.5
 	confidenceExact    = 1.5
 )
 
@@ -80,6 +80,12 @@ func (r *ranking) findMissing(question string) {
 	}
 }
 
+// inPath reports whether a file's path has a term.
+func (r *ranking) inPath(id, file uint32) bool {
+	_, ok := slices.BinarySearchFunc(r.ix.pathTerms[id], file, func(p pathPosting, f uint32) int { return int(p.file) - int(f) })
+	return ok
+}
+
 // signals looks at the outcome.
 func (r *ranking) signals(res Results) Signals {
 	s := Signals{Words: len(res.Terms) + len(res.Missing)}
@@ -99,11 +105,8 @@ func (r *ranking) signals(res Results) Signals {
 	}
 	s.Score = first.Score
 	s.Exact = r.exact[top.chunk] > 0
-	if tenth := r.order[min(9, len(r.order)-1)]; r.order[0].score > 0 {
-		s.Margin = 1 - tenth.score/r.order[0].score
-	}
 	file := &r.ix.files[r.ix.chunks[top.chunk].file]
-	all, chunk, inFile := r.lacking, 0.0, 0.0
+	all, inFile, exactly, named := r.lacking, 0.0, 0.0, 0.0
 	for _, t := range r.asked.terms {
 		if t.word == "" && len(t.alt) == 0 {
 			continue
@@ -115,25 +118,30 @@ func (r *ranking) signals(res Results) Signals {
 		} else {
 			all += t.weight * idf
 		}
-		inChunk, inIts := 0.0, 0.0
+		inIts := 0.0
+		if at, ok := slices.BinarySearch(own, top.chunk); ok {
+			exactly += t.weight * idf
+			_, tfs := r.ix.postings(t.id)
+			if tfs[at].name() > 0 || tfs[at].parent() > 0 || r.inPath(t.id, r.ix.chunks[top.chunk].file) {
+				named += t.weight * idf
+			}
+		} else if len(own) > 0 && r.inPath(t.id, r.ix.chunks[top.chunk].file) {
+			named += t.weight * idf
+		}
 		for i, a := range append([]weighted{t}, t.alt...) {
 			share := a.weight
 			if i == 0 {
 				share = 1
 			}
 			list, _ := r.ix.postings(a.id)
-			if _, ok := slices.BinarySearch(list, top.chunk); ok {
-				inChunk = max(inChunk, share)
-			}
 			if at, _ := slices.BinarySearch(list, file.first); at < len(list) && list[at] < file.next {
 				inIts = max(inIts, share)
 			}
 		}
-		chunk += t.weight * idf * inChunk
 		inFile += t.weight * idf * inIts
 	}
 	if all > 0 {
-		s.Coverage, s.File = min(1, chunk/all), min(1, inFile/all)
+		s.Coverage, s.File, s.Path = min(1, exactly/all), min(1, inFile/all), min(1, named/all)
 	}
 	return s
 }

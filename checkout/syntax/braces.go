@@ -2,6 +2,9 @@ package syntax
 
 import "bytes"
 
+// maxDepth is how deep braces, and preprocessor branches, are followed.
+const maxDepth = 200
+
 // frame is one open brace.
 type frame struct {
 	decl      int  // index of the declaration it belongs to, -1 for a plain block
@@ -17,6 +20,7 @@ func (f *file) braces() {
 	stack := []frame{{decl: -1, container: true}}
 	head, depth, angleless := 0, 0, f.mask
 	var branches branches
+	tooDeep := 0
 	cFamily := l.name == "c" || l.name == "cpp"
 	for i := 0; i < len(angleless); i++ {
 		top := &stack[len(stack)-1]
@@ -41,6 +45,10 @@ func (f *file) braces() {
 		case ')', ']':
 			depth = max(depth-1, 0)
 		case '{':
+			if len(stack) >= maxDepth {
+				tooDeep++ // counted only: what lies that deep declares nothing
+				break
+			}
 			fr := frame{decl: -1, depth: depth, head: head}
 			h := f.parseHead(head, i, true)
 			if h.ok && (depth == 0 || h.anyDepth) && (top.container || h.nested) {
@@ -52,6 +60,10 @@ func (f *file) braces() {
 			stack = append(stack, fr)
 			depth, head = 0, i+1
 		case '}':
+			if tooDeep > 0 {
+				tooDeep--
+				break
+			}
 			if len(stack) > 1 {
 				if top.decl >= 0 {
 					f.decls[top.decl].End = f.lineAt(i)
@@ -91,7 +103,7 @@ func (f *file) closeOpen() {
 			continue
 		}
 		d.End = f.lineCount()
-		for _, later := range f.decls[i+1:] {
+		for _, later := range f.decls[i+1 : min(i+200, len(f.decls))] {
 			if later.Kind == d.Kind && later.Start > d.Start && !d.container() {
 				d.End = later.Start - 1
 				break
@@ -107,7 +119,7 @@ type branches [][]frame
 func (b *branches) step(line []byte, stack []frame) []frame {
 	word := bytes.TrimLeft(line[1:], " \t")
 	switch {
-	case bytes.HasPrefix(word, []byte("if")):
+	case bytes.HasPrefix(word, []byte("if")) && len(*b) < maxDepth:
 		*b = append(*b, append([]frame(nil), stack...))
 	case bytes.HasPrefix(word, []byte("el")) && len(*b) > 0:
 		return append([]frame(nil), (*b)[len(*b)-1]...)

@@ -5,6 +5,13 @@ import "bytes"
 // markComment stands in the mask for every byte of a comment.
 const markComment = 0x01
 
+// The end of a string that may run over lines is searched in the next farAhead bytes, until maxFailed searches have found none. Without
+// these bounds, a file of nothing but beginnings would take quadratic time.
+const (
+	farAhead  = 128 << 10
+	maxFailed = 50
+)
+
 // maskSource copies a text with comments turned into markComment and the inside of strings into blanks; line ends stay, so
 // that offsets and lines are those of the source.
 func maskSource(lang *language, src []byte) []byte {
@@ -18,16 +25,20 @@ func maskSource(lang *language, src []byte) []byte {
 }
 
 type masker struct {
-	lang *language
-	src  []byte
-	out  []byte
-	last byte // the last code character that was no blank: tells a regular expression from a division
+	lang   *language
+	src    []byte
+	out    []byte
+	failed int  // searches for an end that found none; see maxFailed
+	last   byte // the last code character that was no blank: tells a regular expression from a division
 }
 
-func (m *masker) blank(from, to int, with byte) {
-	for i := from; i < to && i < len(m.out); i++ {
-		if c := m.out[i]; c != '\n' && c != '\r' {
-			m.out[i] = with
+func (m *masker) blank(from, to int, with byte) { blank(m.out, from, to, with) }
+
+// blank overwrites a range but for its line ends.
+func blank(mask []byte, from, to int, with byte) {
+	for i := from; i < to && i < len(mask); i++ {
+		if c := mask[i]; c != '\n' && c != '\r' {
+			mask[i] = with
 		}
 	}
 }
@@ -157,8 +168,11 @@ func (m *masker) quoted(i int) int {
 
 func (m *masker) plainString(i int, quote byte) int {
 	multi := bytes.IndexByte([]byte(m.lang.multiQuotes), quote) >= 0
+	if multi && m.failed > maxFailed {
+		return i + 1
+	}
 	escapes := !(m.lang.name == "go" && quote == '`') && !(m.lang.name == "shell" && quote == '\'')
-	for j := i + 1; j < len(m.src); j++ {
+	for j := i + 1; j < len(m.src) && (!multi || j < i+farAhead); j++ {
 		switch c := m.src[j]; {
 		case c == quote:
 			m.blank(i+1, j, ' ')
@@ -171,6 +185,7 @@ func (m *masker) plainString(i int, quote byte) int {
 		}
 	}
 	if multi { // never closed: believe that the quote was none
+		m.failed++
 		return i + 1
 	}
 	m.blank(i+1, len(m.src), ' ')
@@ -205,6 +220,9 @@ func (m *masker) character(i int) int {
 
 // rawString handles r#"…"#, R"x(…)x" and @"…".
 func (m *masker) rawString(i int) int {
+	if m.failed > maxFailed {
+		return i
+	}
 	var open int
 	var closing []byte
 	switch {
@@ -230,7 +248,7 @@ func (m *masker) rawString(i int) int {
 		open, closing = i+n+1, append(append([]byte{')'}, m.src[i+2:i+n]...), '"')
 	case m.lang.name == "csharp" && (m.has(i, `@"`) || m.has(i, `$@"`)):
 		open = i + bytes.IndexByte(m.src[i:], '"') + 1
-		for j := open; j < len(m.src); j++ {
+		for j := open; j < min(open+farAhead, len(m.src)); j++ {
 			if m.src[j] != '"' {
 				continue
 			}
@@ -241,12 +259,14 @@ func (m *masker) rawString(i int) int {
 			m.blank(open, j, ' ')
 			return j + 1
 		}
+		m.failed++
 		return i
 	default:
 		return i
 	}
-	end := bytes.Index(m.src[open:], closing)
+	end := bytes.Index(m.src[open:min(open+farAhead, len(m.src))], closing)
 	if end < 0 {
+		m.failed++
 		return i
 	}
 	m.blank(open, open+end, ' ')
@@ -259,7 +279,7 @@ func (m *masker) regexp(i int) int {
 		return i
 	}
 	class := false
-	for j := i + 1; j < len(m.src); j++ {
+	for j := i + 1; j < min(i+2000, len(m.src)); j++ {
 		switch c := m.src[j]; {
 		case c == '\n':
 			return i
@@ -279,6 +299,9 @@ func (m *masker) regexp(i int) int {
 
 // hereDoc blanks <<WORD … WORD (shell), <<~WORD (Ruby), <<<WORD (PHP).
 func (m *masker) hereDoc(i int) int {
+	if m.failed > maxFailed {
+		return i
+	}
 	j := i
 	for j < len(m.src) && m.src[j] == '<' {
 		j++
@@ -300,7 +323,7 @@ func (m *masker) hereDoc(i int) int {
 	if len(word) == 0 || !(word[0] >= 'A' && word[0] <= 'Z' || word[0] == '_') {
 		return i
 	}
-	for k := m.lineEnd(j) + 1; k < len(m.src); {
+	for k := m.lineEnd(j) + 1; k < min(j+farAhead, len(m.src)); {
 		e := m.lineEnd(k)
 		t := bytes.TrimRight(bytes.TrimSpace(m.src[k:e]), ";,)")
 		if bytes.Equal(t, word) {
@@ -309,5 +332,6 @@ func (m *masker) hereDoc(i int) int {
 		}
 		k = e + 1
 	}
+	m.failed++
 	return i
 }

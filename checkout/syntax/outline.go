@@ -6,8 +6,12 @@ import (
 	"strings"
 )
 
-// MethodHeuristic is the Method of outlines that were read off indentation, braces and words.
-const MethodHeuristic = "heuristic"
+// How an outline was found: by a grammar, or off indentation, braces and words. Only a build with cgo and the tag treesitter has grammars,
+// and not for every language.
+const (
+	MethodTreeSitter = "tree-sitter"
+	MethodHeuristic  = "heuristic"
+)
 
 // MaxSource is the size in bytes above which a file is not outlined; an empty Outline is returned for it.
 const MaxSource = 4 << 20
@@ -15,7 +19,7 @@ const MaxSource = 4 << 20
 // Outline is what a file declares, in order of appearance; a declaration stands before what it contains.
 type Outline struct {
 	Language string // "" when not known
-	Method   string // how it was found: MethodHeuristic
+	Method   string // how it was found: MethodTreeSitter or MethodHeuristic
 	Decls    []Decl
 }
 
@@ -53,6 +57,10 @@ func NewOutline(path string, src []byte) Outline {
 		return out
 	}
 	f := newFile(lang, src)
+	if f.parse(path) {
+		out.Method, out.Decls = MethodTreeSitter, f.decls
+		return out
+	}
 	switch lang.family {
 	case familyBrace:
 		f.braces()
@@ -75,6 +83,8 @@ type file struct {
 	mask  []byte // same length: comments are markComment, the inside of strings is blank
 	lines []int  // offset of each line's start; one more for the end of the text
 	decls []Decl
+
+	attribute map[int]bool // lines that a grammar knows as part of the declaration below; nil without one
 }
 
 func newFile(lang *language, src []byte) *file {
@@ -146,6 +156,9 @@ func (f *file) isComment(n int) bool {
 
 // isAnnotation reports whether a line is an attribute of the declaration below it.
 func (f *file) isAnnotation(n int) bool {
+	if f.attribute[n] {
+		return true
+	}
 	t := bytes.TrimLeft(f.line(n), " \t")
 	if len(t) == 0 {
 		return false
