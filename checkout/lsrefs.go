@@ -81,29 +81,18 @@ func (p *pass) post(ctx context.Context, body io.Reader, read func(io.Reader) er
 	if err != nil {
 		return err
 	}
-	if err := p.relay.hosts.check(req.URL); err != nil {
-		return &RefusedError{Repo: p.repo.Name, Reason: err.Error()}
-	}
 	req.Header.Set("Content-Type", "application/x-git-upload-pack-request")
 	req.Header.Set("Accept", uploadPackResult)
 	req.Header.Set("Git-Protocol", "version=2")
-	req.Header.Set("User-Agent", userAgent)
-	if !p.secret.IsZero() {
-		req.Header.Set("Authorization", p.secret.header)
+	resp, err := p.send(req, uploadPackResult)
+	if ue, ok := errors.AsType[*UpstreamError](err); ok && ue.RetryAfter == 0 &&
+		(ue.Status == http.StatusOK || ue.Status >= 400 && ue.Status < 500 && ue.Status != http.StatusTooManyRequests) {
+		return errNotV2
 	}
-	p.requests++
-	resp, err := p.relay.client.Do(req)
 	if err != nil {
-		return p.unreachable(err)
-	}
-	defer func() { _ = resp.Body.Close() }()
-	if err := p.judge(resp, uploadPackResult); err != nil {
-		var ue *UpstreamError
-		if errors.As(err, &ue) && (ue.Status == http.StatusOK || ue.Status >= 400 && ue.Status < 500 && ue.Status != http.StatusTooManyRequests && ue.RetryAfter == 0) {
-			return errNotV2
-		}
 		return err
 	}
+	defer func() { _ = resp.Body.Close() }()
 	silent := time.AfterFunc(p.relay.stall, func() { cancel(errStall) })
 	defer silent.Stop()
 	lim := &io.LimitedReader{R: resp.Body, N: p.limit}

@@ -205,16 +205,12 @@ func (p *pass) forward(w http.ResponseWriter, req *http.Request, rest, wantType 
 	defer cancel(nil)
 	stop := context.AfterFunc(req.Context(), func() { cancel(context.Canceled) })
 	defer stop()
-	target := strings.TrimSuffix(p.repo.URL, "/") + "/" + rest
 	if req.URL.RawQuery != "" {
-		target += "?" + req.URL.RawQuery
+		rest += "?" + req.URL.RawQuery
 	}
-	out, err := http.NewRequestWithContext(ctx, req.Method, target, nil)
+	out, err := http.NewRequestWithContext(ctx, req.Method, strings.TrimSuffix(p.repo.URL, "/")+"/"+rest, nil)
 	if err != nil {
 		return err
-	}
-	if err := p.relay.hosts.check(out.URL); err != nil {
-		return &RefusedError{Repo: p.repo.Name, Reason: err.Error()}
 	}
 	if req.Method == http.MethodPost {
 		out.Body, out.ContentLength = req.Body, req.ContentLength
@@ -224,21 +220,11 @@ func (p *pass) forward(w http.ResponseWriter, req *http.Request, rest, wantType 
 			out.Header.Set(h, v)
 		}
 	}
-	out.Header.Set("User-Agent", userAgent)
-	if !p.secret.IsZero() {
-		out.Header.Set("Authorization", p.secret.header)
-	}
-	p.mu.Lock()
-	p.requests++
-	p.mu.Unlock()
-	resp, err := p.relay.client.Do(out)
+	resp, err := p.send(out, wantType)
 	if err != nil {
-		return p.unreachable(err)
-	}
-	defer func() { _ = resp.Body.Close() }()
-	if err := p.judge(resp, wantType); err != nil {
 		return err
 	}
+	defer func() { _ = resp.Body.Close() }()
 	for _, h := range []string{"Content-Type", "Content-Encoding", "Cache-Control"} {
 		if v := resp.Header.Get(h); v != "" {
 			w.Header().Set(h, v)
@@ -249,6 +235,30 @@ func (p *pass) forward(w http.ResponseWriter, req *http.Request, rest, wantType 
 		return cutError{err}
 	}
 	return nil
+}
+
+// send sends one request to the host: to an allowed one only, and with the
+// Authorization. The answer is git's, or it is an error.
+func (p *pass) send(req *http.Request, wantType string) (*http.Response, error) {
+	if err := p.relay.hosts.check(req.URL); err != nil {
+		return nil, &RefusedError{Repo: p.repo.Name, Reason: err.Error()}
+	}
+	req.Header.Set("User-Agent", userAgent)
+	if !p.secret.IsZero() {
+		req.Header.Set("Authorization", p.secret.header)
+	}
+	p.mu.Lock()
+	p.requests++
+	p.mu.Unlock()
+	resp, err := p.relay.client.Do(req)
+	if err != nil {
+		return nil, p.unreachable(err)
+	}
+	if err := p.judge(resp, wantType); err != nil {
+		_ = resp.Body.Close()
+		return nil, err
+	}
+	return resp, nil
 }
 
 // judge turns an answer that is not git's into the error that explains it.
