@@ -63,4 +63,3 @@ func (f *flow) say(repo string, number int, login, body string) githubsim.Commen
 
 // modelRuns counts the runs that were admitted.
 func (f *flow) modelRuns() int { return strings.Count(f.log.String(), "run admitted") }
-

@@ -69,8 +69,29 @@ func (r *Runner) withinCaps(ctx context.Context, run librarian.Run, l settings.L
 	return nil, nil
 }
 
-// toldBefore reports whether a refusal was put into words in this thread since; from then on a sign is enough.
+// maxTold bounds the threads that are remembered.
+const maxTold = 10_000
+
+// toldBefore reports whether a refusal was put into words in this thread since; from then on a sign is enough. Of several that are
+// refused at once, one is told: the log knows of those that are over, and the memory of those under way.
 func (r *Runner) toldBefore(ctx context.Context, run librarian.Run, since time.Time) (bool, error) {
+	if told, err := r.toldInLog(ctx, run, since); err != nil || told {
+		return told, err
+	}
+	thread := fmt.Sprintf("%s/%s/%d", run.Request.Place.Repo, run.Request.Place.Kind, run.Request.Place.Number)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if at, ok := r.told[thread]; ok && at.After(since) {
+		return true, nil
+	}
+	if len(r.told) >= maxTold {
+		clear(r.told)
+	}
+	r.told[thread] = r.o.Now()
+	return false, nil
+}
+
+func (r *Runner) toldInLog(ctx context.Context, run librarian.Run, since time.Time) (bool, error) {
 	runs, err := r.questions(ctx, run.Request.Place, false)
 	if err != nil {
 		return false, err

@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync"
 	"time"
 
 	"github.com/librarian-app/librarian/checkout"
@@ -106,14 +107,19 @@ type Options struct {
 }
 
 // Runner works runs. It may be used by several goroutines at once, each with a run of its own.
-type Runner struct{ o Options }
+type Runner struct {
+	o Options
+
+	mu   sync.Mutex
+	told map[string]time.Time // threads where a refusal was put into words, and when
+}
 
 // New makes a Runner; it does no I/O.
 func New(o Options) *Runner {
 	if o.Progress == 0 {
 		o.Progress = 30 * time.Second
 	}
-	return &Runner{o: o}
+	return &Runner{o: o, told: map[string]time.Time{}}
 }
 
 // How a run can be told to stop while it works; causes of its context.
