@@ -96,7 +96,7 @@ func Simulate(ctx context.Context, o SimOptions) error {
 	first := repos[0].name
 	fmt.Fprintf(o.Out, `A GitHub is running at %[1]s (stop it with Ctrl-C).
 
-To point a server at it, put this into a config.yml:
+To point a server at it, put this into a file, say sim.yml, and run librarian serve --config sim.yml:
 
 server:
   listen: %[13]s
