@@ -3,6 +3,7 @@ package codesearch
 import (
 	"bytes"
 	"path"
+	"strconv"
 	"strings"
 )
 
@@ -20,6 +21,11 @@ func (r *ranking) boostExact() {
 			words := strings.Fields(p)
 			for n := len(words); n >= 2 && n > len(words)-4 && !r.boostPhrase(strings.Join(words[:n], " ")); n-- {
 			}
+		}
+	}
+	if r.w.PlaceNamed > 0 {
+		for _, p := range r.asked.places {
+			r.boostPlace(p)
 		}
 	}
 	if r.w.PathNamed > 0 {
@@ -164,14 +170,36 @@ func linesOf(text []byte, from, to int) []byte {
 func (r *ranking) boostPath(p string) {
 	for i := range r.ix.files {
 		f := &r.ix.files[i]
-		low := strings.ToLower(f.path)
-		if low != p && !strings.HasSuffix(low, "/"+p) && !strings.HasPrefix(low, p+"/") {
+		whole := named(f.path, p)
+		if !whole && !(len(f.path) > len(p) && f.path[len(p)] == '/' && strings.EqualFold(f.path[:len(p)], p)) {
 			continue
 		}
 		for c := f.first; c < f.next; c++ {
-			if r.score[c] > 0 || low == p || strings.HasSuffix(low, "/"+p) {
+			if r.score[c] > 0 || whole {
 				r.boost(c, r.w.PathNamed, "in "+p)
 			}
 		}
 	}
+}
+
+// boostPlace finds the chunk around a line that a stack trace names. Traces name files by more of their path than the tree has
+// (/home/me/app/src/x.py), or by less.
+func (r *ranking) boostPlace(p place) {
+	for i := range r.ix.files {
+		f := &r.ix.files[i]
+		if !named(f.path, p.path) && !named(p.path, f.path) {
+			continue
+		}
+		for c := f.first; c < f.next; c++ {
+			if ch := &r.ix.chunks[c]; int(ch.start) <= p.line && p.line <= int(ch.end) && ch.end-ch.start < 400 {
+				r.boost(c, r.w.PlaceNamed, "holds line "+strconv.Itoa(p.line))
+			}
+		}
+	}
+}
+
+// named reports whether a path is, or ends in, another one; case does not matter.
+func named(whole, end string) bool {
+	at := len(whole) - len(end)
+	return end != "" && (at == 0 || at > 0 && whole[at-1] == '/') && strings.EqualFold(whole[at:], end)
 }

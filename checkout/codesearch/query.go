@@ -2,6 +2,7 @@ package codesearch
 
 import (
 	"regexp"
+	"strconv"
 	"strings"
 )
 
@@ -20,10 +21,17 @@ type asked struct {
 	phrases  []string // quoted text, lower case
 	messages []string // parts of error messages, lower case: what may stand in the code literally
 	paths    []string // things that look like paths, lower case
+	places   []place  // lines of files, as stack traces have them
 	alone    bool     // the question is a single identifier
 	wordy    float64  // 0: keywords … 1: whole sentences
 	tests    bool     // it asks about tests
 	docs     bool     // it asks about documentation or examples
+}
+
+// place is a line that a stack trace or a compiler names.
+type place struct {
+	path string
+	line int
 }
 
 type weighted struct {
@@ -51,6 +59,7 @@ var (
 	pathText   = regexp.MustCompile(`[\w@.+-]*(?:/[\w@.+-]+)+/?|[\w+-]+\.[A-Za-z]{1,5}\b`)
 	testText   = regexp.MustCompile(`(?i)\b(?:which|what|any|unit|integration|regression) (?:unit |integration )?tests?\b|\btests? (?:cases? )?(?:that |which )?(?:cover|check|for|of|verif|exercis|assert)|\btested\b|\btest coverage\b|\bcovered by\b`)
 	errorText  = regexp.MustCompile(`(?m)(?:\b[A-Za-z_.]*(?:Error|Exception|Warning|Failure)|\b(?i:panic|fatal|error|exception|failed|failure)(?:\[\w+\])?)\s*:\s*(.+)$`)
+	placeText  = regexp.MustCompile(`([\w@.+/-]+\.[A-Za-z]{1,5})(?::|", line |\()(\d{1,7})\b`)
 	wordText   = regexp.MustCompile(`[\pL\pN_]+`)
 )
 
@@ -70,6 +79,11 @@ func (ix *Index) parse(q Query, w *Weights) asked {
 		}
 	}
 	a.tests = testText.MatchString(text)
+	for _, m := range placeText.FindAllStringSubmatch(text, 20) {
+		if n, err := strconv.Atoi(m[2]); err == nil && n > 0 {
+			a.places = append(a.places, place{strings.Trim(m[1], "/"), n})
+		}
+	}
 	for _, m := range errorText.FindAllStringSubmatch(text, 8) {
 		a.messages = append(a.messages, fragments(m[1])...)
 	}

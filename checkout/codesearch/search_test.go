@@ -42,6 +42,8 @@ func TestSearchUnderstandsWhatIsNamedExactly(t *testing.T) {
 		{"quoted text", `Where does "no such profile" come from?`, "src/config/loader.py", "read_file"},
 		{"error message without quotes", "ValueError: no such profile: prod", "src/config/loader.py", "read_file"},
 		{"stack trace", "Traceback (most recent call last):\n  File \"src/config/loader.py\", line 4, in read_file\nValueError: no such profile: prod", "src/config/loader.py", "read_file"},
+		{"place of a compiler", "src/parser.rs:3:14: mismatched types", "src/parser.rs", "parse_expr"},
+		{"absolute place", "panic at /home/me/app/src/net/sender.py:2 while starting", "src/net/sender.py", "send"},
 		{"path", "src/net/sender.py", "src/net/sender.py", "send"},
 		{"file name", "what is in sender.py", "src/net/sender.py", "send"},
 		{"camel case", "DialHTTP2Server", "src/net/http2_client.go", "DialHTTP2Server"},

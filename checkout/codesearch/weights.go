@@ -38,6 +38,7 @@ type Weights struct {
 	DefinesAside   float64 // × Defines in tests, examples, docs
 	Phrase         float64 // × the best score: quoted text stands in the chunk literally
 	PathNamed      float64 // × the best score: the question names this file
+	PlaceNamed     float64 // × the best score: a stack trace names a line of this chunk
 
 	Lend    float64 // × a test's or a section's score, for the code it names
 	Lenders int     // how many of the best of them lend
@@ -76,7 +77,7 @@ func DefaultWeights() Weights {
 	w.Lend, w.Lenders = .4, 20
 	w.NameCover, w.NameCoverPower, w.Compound = 0, 3, .9
 	w.Defines, w.DefinesAlone, w.DefinesStem, w.DefinesAside = .5, 1, 1.8, .3
-	w.Phrase, w.PathNamed = 1, .7
+	w.Phrase, w.PathNamed, w.PlaceNamed = 1, .7, .6
 	w.FeedbackDocs, w.FeedbackTerms, w.Feedback, w.FeedbackCommon = 8, 16, .13, .2
 	w.Plain, w.Type, w.Small, w.Constructor = 1, 1, 1, .75
 	w.Saturation, w.SaturationTerse = .7, .35
