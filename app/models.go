@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/librarian-app/librarian/librarian"
 	"github.com/librarian-app/librarian/librarian/model"
@@ -27,19 +28,55 @@ type ModelsConfig struct {
 	Prices    model.Prices              `yaml:"prices"`
 }
 
-// ProviderConfig is how one provider is reached. "anthropic" and "openai" need none; under any other name it is an endpoint
-// that is compatible with OpenAI's chat completions.
+// ProviderConfig is how one provider is reached. "anthropic", "bedrock", "vertex" and "openai" need none; under any other
+// name it is an endpoint that is compatible with OpenAI's chat completions.
 type ProviderConfig struct {
-	BaseURL   string `yaml:"base_url"`
-	KeyEnv    string `yaml:"key_env"`
-	KeyFile   string `yaml:"key_file"`
-	CAFile    string `yaml:"ca_file"`
-	MaxOutput int    `yaml:"max_output"`
-	NoStream  bool   `yaml:"no_stream"`
+	BaseURL     string        `yaml:"base_url"`
+	KeyEnv      string        `yaml:"key_env"`
+	KeyFile     string        `yaml:"key_file"`
+	CAFile      string        `yaml:"ca_file"`
+	MaxOutput   int           `yaml:"max_output"`   // tokens of one reply; 0: the adapter's default
+	MaxThinking string        `yaml:"max_thinking"` // the most that the provider's models may think; empty: what is known of them
+	FirstByte   time.Duration `yaml:"first_byte"`   // how long a reply may take to begin; 0: the adapter's default
+	Stall       time.Duration `yaml:"stall"`        // how long a stream may be silent; 0: the adapter's default
+	NoStream    bool          `yaml:"no_stream"`
+}
+
+func (p ProviderConfig) check(name string) error {
+	key := "models.providers." + name
+	_, ofCloud := cloudSecrets[name]
+	switch {
+	case p.BaseURL == "" && !knownProvider(name):
+		return fmt.Errorf("%s: base_url is missing", key)
+	case ofCloud && (p.KeyEnv != "" || p.KeyFile != ""):
+		return fmt.Errorf("%s: its credentials come as the cloud's own programs find them, not by key_env or key_file", key)
+	case p.MaxThinking != "" && !validLevel(p.MaxThinking):
+		return fmt.Errorf("%s.max_thinking: %q is not a level; use off, minimal, low, medium, high, xhigh or max", key, p.MaxThinking)
+	case p.FirstByte < 0:
+		return fmt.Errorf("%s.first_byte: out of range", key)
+	case p.Stall < 0:
+		return fmt.Errorf("%s.stall: out of range", key)
+	case p.MaxOutput < 0:
+		return fmt.Errorf("%s.max_output: out of range", key)
+	}
+	return nil
 }
 
 // keyEnv is where the keys of the providers that are known by name are looked for.
 var keyEnv = map[string]string{"anthropic": "ANTHROPIC_API_KEY", "openai": "OPENAI_API_KEY"}
+
+// cloudSecrets are the providers whose credentials their own SDKs find, with the variables of the environment that hold a
+// secret then.
+var cloudSecrets = map[string][]string{
+	"bedrock": {"AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_BEARER_TOKEN_BEDROCK"},
+	"vertex":  nil,
+}
+
+// knownProvider reports whether a provider needs no base URL.
+func knownProvider(name string) bool {
+	_, ofCloud := cloudSecrets[name]
+	return ofCloud || keyEnv[name] != ""
+}
 
 var modelName = regexp.MustCompile(`^[a-z][a-z0-9-]{0,40}/\S{1,200}$`)
 
@@ -73,8 +110,8 @@ func (c ModelsConfig) check() error {
 		return fmt.Errorf("models.thinking: %q is not a level; use off, minimal, low, medium, high, xhigh or max", c.Thinking)
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.Providers)) {
-		if p := c.Providers[name]; p.BaseURL == "" && keyEnv[name] == "" {
-			return fmt.Errorf("models.providers.%s: base_url is missing", name)
+		if err := c.Providers[name].check(name); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -83,7 +120,7 @@ func (c ModelsConfig) check() error {
 // modelShop makes models by name.
 type modelShop struct {
 	cfg  ModelsConfig
-	keys map[string]string // by provider
+	keys map[string]string // by provider, and a cloud's secrets by their variable's name
 	log  *slog.Logger
 
 	mu   sync.Mutex
@@ -131,7 +168,7 @@ func (s *modelShop) get(name string, getenv func(string) string) (model.Model, e
 	}
 	provider, id, _ := strings.Cut(name, "/")
 	p, configured := s.cfg.Providers[provider]
-	if !configured && keyEnv[provider] == "" {
+	if !configured && !knownProvider(provider) {
 		hint := "name its base_url in models.providers." + provider
 		if provider == "builtin" {
 			hint = "the only builtin one is " + model.ScoutName
@@ -147,7 +184,8 @@ func (s *modelShop) get(name string, getenv func(string) string) (model.Model, e
 		return nil, &UsageError{Message: "models.providers." + provider + ": " + err.Error(), Hint: "name a PEM file", Err: err}
 	}
 	m, err := model.New(model.Options{
-		Provider: provider, Model: id, Key: key, BaseURL: p.BaseURL, HTTP: client, MaxOutput: p.MaxOutput, NoStream: p.NoStream, Prices: s.cfg.Prices,
+		Provider: provider, Model: id, Key: key, BaseURL: p.BaseURL, HTTP: client, Prices: s.cfg.Prices, NoStream: p.NoStream,
+		MaxOutput: p.MaxOutput, MaxThinking: model.Level(p.MaxThinking), FirstByte: p.FirstByte, Stall: p.Stall,
 		Log: s.log.With("part", "model"),
 	})
 	if err != nil {
@@ -157,10 +195,16 @@ func (s *modelShop) get(name string, getenv func(string) string) (model.Model, e
 	return m, nil
 }
 
-// key finds a provider's key: in its file, else in the environment. A provider of one's own may need none.
+// key finds a provider's key: in its file, else in the environment. A provider of one's own may need none; a cloud's SDK
+// finds its own, and only what must never be shown is remembered here.
 func (s *modelShop) key(provider string, p ProviderConfig, getenv func(string) string) (string, error) {
 	if k, ok := s.keys[provider]; ok {
 		return k, nil
+	}
+	for _, env := range cloudSecrets[provider] {
+		if v := strings.TrimSpace(getenv(env)); v != "" {
+			s.keys[env] = v
+		}
 	}
 	env := p.KeyEnv
 	if env == "" {

@@ -18,7 +18,7 @@ import (
 	"github.com/librarian-app/librarian/librarian/model/modeltest"
 )
 
-// provider is one of the three wire formats, with a model of each.
+// provider is one of the wire formats, with a model of each.
 type provider struct {
 	name  string
 	model string
@@ -30,6 +30,8 @@ var providers = []provider{
 	{"anthropic", "claude-opus-5-5", modeltest.NewAnthropic, ""},
 	{"openai", "gpt-5.2", modeltest.NewOpenAI, "/v1"},
 	{"local", "qwen3:8b", modeltest.NewChat, "/v1"},
+	{"bedrock", "eu.anthropic.claude-opus-5-5-20260901-v1:0", modeltest.NewBedrock, ""},
+	{"vertex", "claude-opus-5-5@20260901", modeltest.NewVertex, ""},
 }
 
 func each(t *testing.T, f func(t *testing.T, p provider)) {
@@ -285,7 +287,9 @@ func TestTooLong(t *testing.T) {
 		for _, message := range map[string][]string{
 			"anthropic": {"prompt is too long: 208310 tokens > 200000 maximum",
 				"input length and `max_tokens` exceed context limit: 178959 + 64000 > 200000, decrease input length or `max_tokens` and try again"},
-			"openai": {"Your input exceeds the context window of this model. Please adjust your input and try again."},
+			"bedrock": {"Input is too long for requested model.", "prompt is too long: 208310 tokens > 200000 maximum"},
+			"vertex":  {"prompt is too long: 208310 tokens > 200000 maximum"},
+			"openai":  {"Your input exceeds the context window of this model. Please adjust your input and try again."},
 			"local": {"This model's maximum context length is 8192 tokens. However, your messages resulted in 9000 tokens.",
 				"the request exceeds the available context size, try increasing it"},
 		}[p.name] {
@@ -403,6 +407,9 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 
 func TestWrongKey(t *testing.T) {
 	each(t, func(t *testing.T, p provider) {
+		if p.name == "bedrock" || p.name == "vertex" {
+			return // theirs are not keys: see TestCloudCredentials
+		}
 		w := p.serve(t)
 		const wrong = "sk-wrong-abcdefghijklmnop"
 		_, err := p.open(t, w, func(o *model.Options) { o.Key = wrong }).Generate(t.Context(), model.Call{Messages: []model.Message{model.UserText("?")}})

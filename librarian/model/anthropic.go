@@ -16,6 +16,7 @@ import (
 type Anthropic struct {
 	provider
 	messages anthropic.MessageService
+	cloud    *cloud // whose service it is; nil: Anthropic's own
 	mode     claudeMode
 	levels   []Level
 }
@@ -84,15 +85,24 @@ func (v anthropicVariant) after(err error) (anthropicVariant, bool) {
 
 func (a *Anthropic) once(ctx context.Context, call Call, v anthropicVariant, w *watch) (Reply, error) {
 	params := a.params(call, v)
+	var opts []option.RequestOption
+	if a.cloud != nil {
+		var err error
+		if opts, err = a.cloud.reach(ctx, a.o); err != nil {
+			return Reply{}, err
+		}
+		w.refusal = cloudRefusal
+	}
+	opts = append(opts, option.WithMiddleware(w.middleware))
 	if a.o.NoStream {
 		// The SDK refuses long replies without a stream unless it is told how long to wait; we watch by ourselves.
-		msg, err := a.messages.New(ctx, params, option.WithMiddleware(w.middleware), option.WithRequestTimeout(time.Hour))
+		msg, err := a.messages.New(ctx, params, append(opts, option.WithRequestTimeout(time.Hour))...)
 		if err != nil {
 			return Reply{}, err
 		}
 		return anthropicReply(msg, nil)
 	}
-	stream := a.messages.NewStreaming(ctx, params, option.WithMiddleware(w.middleware))
+	stream := a.messages.NewStreaming(ctx, params, opts...)
 	defer func() { _ = stream.Close() }()
 	var msg anthropic.Message
 	args := map[int64]*strings.Builder{} // arguments as they came: the SDK drops those that are not JSON
@@ -205,13 +215,21 @@ func anthropicFailure(err error) *failure {
 		f.e.Kind, f.retry = ErrOverloaded, true
 	case anthropic.ErrorTypeAuthenticationError, anthropic.ErrorTypePermissionError, anthropic.ErrorTypeBillingError:
 		f.e.Kind, f.retry = ErrAuth, false
+	default:
+		cloudException(f, string(e.Type()))
 	}
-	m := strings.ToLower(message)
+	return f.claude()
+}
+
+// claude looks at the words of a refusal for what its status does not say.
+func (f *failure) claude() *failure {
+	m := strings.ToLower(f.e.Message)
 	switch {
-	case f.e.Kind == ErrInvalid && (strings.Contains(m, "prompt is too long") || strings.Contains(m, "exceed context limit") ||
-		strings.Contains(m, "context window")):
+	case f.e.Kind != ErrInvalid:
+	case strings.Contains(m, "prompt is too long"), strings.Contains(m, "input is too long"), strings.Contains(m, "exceed context limit"),
+		strings.Contains(m, "context window"):
 		f.e.Kind = ErrTooLong
-	case f.e.Kind == ErrInvalid && strings.Contains(m, "credit balance"):
+	case strings.Contains(m, "credit balance"):
 		f.e.Kind = ErrAuth
 	}
 	return f

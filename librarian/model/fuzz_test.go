@@ -27,6 +27,9 @@ func (a *answering) RoundTrip(r *http.Request) (*http.Response, error) {
 
 func adapters(t *testing.T, tr http.RoundTripper) (out []model.Model) {
 	for _, p := range providers {
+		if p.name == "vertex" {
+			continue // it asks for a token first, and then as bedrock does
+		}
 		m, err := model.New(model.Options{Provider: p.name, Model: p.model, BaseURL: "http://127.0.0.1:9/v1", HTTP: &http.Client{Transport: tr},
 			Retry: model.Retry{Most: 1}, Log: slog.New(slog.DiscardHandler)})
 		if err != nil {

@@ -30,7 +30,14 @@ func TestMain(m *testing.M) {
 		}
 		return
 	}
-	os.Exit(m.Run())
+	end, err := cloudEnvironment()
+	if err != nil {
+		fmt.Println(err)
+		os.Exit(1)
+	}
+	code := m.Run()
+	end()
+	os.Exit(code)
 }
 
 func askThroughProxy(ca string) error {

@@ -15,9 +15,9 @@ import (
 
 // Options say how a provider's model is reached and what it costs.
 type Options struct {
-	Provider string // the name before the slash of provider/model-id: "anthropic", "openai", or a name of the operator's
+	Provider string // the name before the slash of provider/model-id: "anthropic", "bedrock", "vertex", "openai", or a name of the operator's
 	Model    string // the provider's own id of the model
-	Key      string // sent as the provider wants it; may be empty for a local server
+	Key      string // sent as the provider wants it; may be empty for a local server; not used for bedrock and vertex
 	BaseURL  string // https://host/path, without userinfo; empty: the provider's own
 
 	HTTP *http.Client // for a proxy and more CAs; nil: one that honours HTTPS_PROXY. Redirects are never followed
@@ -198,7 +198,8 @@ func (p provider) classify(err error) *failure {
 }
 
 // keyShapes are what keys look like, and what providers make of them in their messages.
-var keyShapes = regexp.MustCompile(`\b(sk|key|gsk|xai|ghs|ghp|github_pat)[-_][A-Za-z0-9_*.-]{6,}|\bAIza[A-Za-z0-9_-]{20,}`)
+var keyShapes = regexp.MustCompile(`\b(sk|key|gsk|xai|ghs|ghp|github_pat)[-_][A-Za-z0-9_*.-]{6,}|\bAIza[A-Za-z0-9_-]{20,}` +
+	`|\b(AKIA|ASIA)[A-Z0-9]{12,}|\bya29\.[A-Za-z0-9_.-]+|(?i)\bx-amz-security-token\s*[:=]\s*\S+`)
 
 // clean takes keys out of a provider's words and bounds them.
 func (p provider) clean(s string) string {

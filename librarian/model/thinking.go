@@ -37,6 +37,7 @@ const (
 // claude says what a model can do, by the tables of Anthropic's pages on thinking and effort (November 2026). A model
 // that is not known is taken for a new one, which decides by itself how much to think.
 func claude(id string) (mode claudeMode, levels []Level) {
+	id = strings.ReplaceAll(id, "@", "-") // Vertex writes a model's date behind an @
 	has := func(parts ...string) bool {
 		return slices.ContainsFunc(parts, func(p string) bool { return strings.Contains(id, p) })
 	}

@@ -140,11 +140,7 @@ func (w *Wire) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 		return
 	}
 	whole, events := w.speak.answer(w, req, a)
-	var streamed struct {
-		Stream bool `json:"stream"`
-	}
-	_ = json.Unmarshal(body, &streamed)
-	if !streamed.Stream {
+	if !w.wantsStream(r, body) {
 		rw.Header().Set("Content-Type", "application/json")
 		_, _ = rw.Write(whole)
 		return
@@ -152,8 +148,29 @@ func (w *Wire) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	w.stream(rw, r, a, events)
 }
 
+// pathStream is a dialect whose requests ask for a stream by their path, and which may have a framing of its own.
+type pathStream interface {
+	streams(path string) bool
+	contentType() string
+}
+
+func (w *Wire) wantsStream(r *http.Request, body []byte) bool {
+	if d, ok := w.speak.(pathStream); ok {
+		return d.streams(r.URL.Path)
+	}
+	var asked struct {
+		Stream bool `json:"stream"`
+	}
+	_ = json.Unmarshal(body, &asked)
+	return asked.Stream
+}
+
 func (w *Wire) stream(rw http.ResponseWriter, r *http.Request, a Answer, events [][]byte) {
-	rw.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
+	kind := "text/event-stream; charset=utf-8"
+	if d, ok := w.speak.(pathStream); ok {
+		kind = d.contentType()
+	}
+	rw.Header().Set("Content-Type", kind)
 	rc := http.NewResponseController(rw)
 	for i, ev := range events {
 		if (a.Cut > 0 || a.Stall || a.InStream) && i == a.Cut {

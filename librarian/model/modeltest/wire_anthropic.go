@@ -67,6 +67,11 @@ func (anthropicWire) check(w *Wire, r *http.Request, body []byte) (any, int, str
 	case !strings.HasPrefix(r.Header.Get("content-type"), "application/json"):
 		return w.violation("content-type %q", r.Header.Get("content-type"))
 	}
+	return checkAnthropic(w, body)
+}
+
+// checkAnthropic looks at a request's body.
+func checkAnthropic(w *Wire, body []byte) (any, int, string) {
 	if k := onlyKeys(body, "model", "max_tokens", "system", "tools", "messages", "thinking", "output_config", "stream"); k != "" {
 		return w.violation("%s: Extra inputs are not permitted", k)
 	}
