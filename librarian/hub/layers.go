@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-github/v66/github"
 	"github.com/palantir/go-githubapp/appconfig"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/librarian-app/librarian/librarian"
 	"github.com/librarian-app/librarian/librarian/settings"
@@ -71,14 +72,25 @@ func (l *Layers) Effective(ctx context.Context, installation int64, repo librari
 	if err != nil {
 		return settings.Settings{}, nil, failed("settings", err)
 	}
-	organisation, err := l.layer(ctx, installation, librarian.RepoName{Owner: name.Owner, Name: OrganisationRepo}, OrganisationFile,
-		func() (*github.Client, error) { return l.organisation(ctx, installation, name.Owner) })
-	if err != nil {
-		return settings.Settings{}, nil, failed("settings: organisation", err)
-	}
-	repository, err := l.layer(ctx, installation, name, RepositoryFile, func() (*github.Client, error) { return l.hub.client(key), nil })
-	if err != nil {
-		return settings.Settings{}, nil, failed("settings: repository", err)
+	var organisation, repository settings.Layer
+	var g errgroup.Group // side by side: somebody waits for a sign
+	g.Go(func() (err error) {
+		organisation, err = l.layer(ctx, installation, librarian.RepoName{Owner: name.Owner, Name: OrganisationRepo}, OrganisationFile,
+			func() (*github.Client, error) { return l.organisation(ctx, installation, name.Owner) })
+		if err != nil {
+			return failed("settings: organisation", err)
+		}
+		return nil
+	})
+	g.Go(func() (err error) {
+		repository, err = l.layer(ctx, installation, name, RepositoryFile, func() (*github.Client, error) { return l.hub.client(key), nil })
+		if err != nil {
+			return failed("settings: repository", err)
+		}
+		return nil
+	})
+	if err := g.Wait(); err != nil {
+		return settings.Settings{}, nil, err
 	}
 	s, faults := settings.Merge(l.base, name, organisation, repository)
 	return s, faults, nil
