@@ -51,7 +51,8 @@ func Ask(ctx context.Context, o AskOptions) (answered bool, err error) {
 			return false, &UsageError{Message: err.Error(), Err: err}
 		}
 	}
-	runs, err := store.Open(ctx, store.Options{Dir: o.StateDir, Now: o.Now})
+	var held func() []string // known once the store is open
+	runs, err := store.Open(ctx, store.Options{Dir: o.StateDir, Now: o.Now, Clean: keepClean(&held)})
 	if err != nil {
 		return false, &UsageError{Message: "runs cannot be kept in " + o.StateDir + ": " + err.Error(), Hint: "set XDG_STATE_HOME to a directory that can be written", Err: err}
 	}
@@ -74,7 +75,8 @@ func Ask(ctx context.Context, o AskOptions) (answered bool, err error) {
 	defer func() { err = errors.Join(err, term.close()) }()
 	view := &view{out: o.Trace, width: o.Width, now: o.Now}
 	defer view.close()
-	options := term.run(secretsOf(term.github, shop, []byte(o.Token)))
+	held = secretsOf(term.github, shop, []byte(o.Token))
+	options := term.run(held)
 	options.Log, options.Progression, options.Models, options.Base, options.Watch = runs, progression{runs}, shop.Model, o.Config.base(), view.take
 	runner := run.New(options)
 	request := term.asker()
@@ -91,7 +93,7 @@ func Ask(ctx context.Context, o AskOptions) (answered bool, err error) {
 	if out == nil {
 		return false, errors.New("app: the run left no outcome")
 	}
-	secrets := secretsOf(term.github, shop, []byte(o.Token))()
+	secrets := held()
 	if o.JSON {
 		enc := json.NewEncoder(o.Out)
 		enc.SetIndent("", "  ")

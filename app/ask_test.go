@@ -87,6 +87,32 @@ func TestAskAndGoOn(t *testing.T) {
 	require.Contains(t, a.out.String(), "Run not found: "+id[1])
 }
 
+// A server that says our key back does not get it kept: neither on disk nor in what is shown of the run later.
+func TestW6_AHeldKeyIsNotKept(t *testing.T) {
+	t.Parallel()
+	a, _ := newAsking(t, opens, reads, call("c3", "provide_results", `{"summary":"It is `+modeltest.Key+`.","locations":[]}`))
+	_, err := Ask(t.Context(), a.o)
+	require.NoError(t, err)
+	require.Contains(t, a.out.String(), "It is [redacted].")
+	id := runID.FindStringSubmatch(a.out.String())
+	require.NotNil(t, id)
+
+	files, err := filepath.Glob(filepath.Join(a.o.StateDir, "librarian.db*"))
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	for _, f := range files {
+		raw, err := os.ReadFile(f)
+		require.NoError(t, err)
+		require.NotContains(t, string(raw), modeltest.Key, f)
+	}
+	var shown bytes.Buffer
+	o := RunsOptions{Dir: a.o.StateDir, Out: &shown, Now: time.Now}
+	require.NoError(t, ShowRun(t.Context(), o, id[1]))
+	require.NoError(t, TranscriptRun(t.Context(), o, id[1]))
+	require.Contains(t, shown.String(), "It is [redacted].")
+	require.NotContains(t, shown.String(), modeltest.Key)
+}
+
 func TestAskRefusesARunThatIsNotKnown(t *testing.T) {
 	t.Parallel()
 	a, _ := newAsking(t)

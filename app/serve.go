@@ -37,7 +37,8 @@ type Server struct {
 	watch   func(librarian.RunID, librarian.EventKind, any)
 	ready   func(url string)
 	shop    *modelShop
-	models  run.Models // the shop's; tests have others
+	models  run.Models      // the shop's; tests have others
+	held    func() []string // the secrets that are held, once they are known
 }
 
 // ServerOptions are what a Server may be given beside its configuration.
@@ -101,7 +102,7 @@ func (s *Server) Run(ctx context.Context) (err error) {
 	}
 	defer func() { _ = ln.Close() }()
 
-	runs, err := store.Open(ctx, store.Options{Dir: s.cfg.Server.Data, Now: s.now})
+	runs, err := store.Open(ctx, store.Options{Dir: s.cfg.Server.Data, Now: s.now, Clean: keepClean(&s.held)})
 	if err != nil {
 		return fmt.Errorf("app: %w", err)
 	}
@@ -119,6 +120,7 @@ func (s *Server) serve(ctx context.Context, ln net.Listener, runs *store.Store, 
 	if err != nil {
 		return err
 	}
+	s.held = secretsOf(github, s.shop, s.secrets.WebhookSecret)
 	me, err := s.identity(ctx, github)
 	if err != nil {
 		return err
@@ -235,7 +237,7 @@ func (s *Server) runner(ctx context.Context, h *hub.Hub, me hub.App, checkouts *
 		Settings: layers.Effective, Votes: h.Votes,
 		Ready:    func(ctx context.Context, place librarian.Place) { _, _, _ = h.PostClient(ctx, place) }, // only to have a token; posting meets what is wrong
 		Spending: spending{runs}, Slug: me.Slug, AppID: me.ID, Host: h.Host(), GitHosts: s.cfg.Checkout.Hosts,
-		Progress: s.cfg.Limits.Progress, Secrets: secretsOf(h, s.shop, s.secrets.WebhookSecret), Version: Version(), Now: s.now,
+		Progress: s.cfg.Limits.Progress, Secrets: s.held, Version: Version(), Now: s.now,
 		Logger: s.log.With("part", "run"), Watch: s.watch,
 	})
 }

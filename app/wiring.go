@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"io/fs"
 	"slices"
@@ -248,6 +249,16 @@ func fileInfo(f *checkout.FileData) report.FileInfo {
 		return report.FileInfo{Kind: report.KindLFS}
 	}
 	return report.FileInfo{Kind: report.KindText, Lines: tool.CountLines(f.Data)}
+}
+
+// keepClean keeps the values that held lists out of the store. held is set after the store is opened and before a run.
+func keepClean(held *func() []string) func(json.RawMessage) json.RawMessage {
+	return func(raw json.RawMessage) json.RawMessage {
+		if *held == nil {
+			return raw
+		}
+		return report.RedactKept(raw, (*held)())
+	}
 }
 
 // secretsOf lists every value that must not be posted, as they are now.

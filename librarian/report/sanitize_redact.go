@@ -1,7 +1,9 @@
 package report
 
 import (
+	"bytes"
 	"encoding/base64"
+	"encoding/json"
 	"net/url"
 	"regexp"
 	"slices"
@@ -43,6 +45,35 @@ func Redact(s string, exact []string) string {
 		return redacted
 	})
 	return s
+}
+
+// minKept is the least length of an exact value that is taken out of what is kept: a shorter one may be an ordinary word,
+// such as the name of a field, and what is kept must still be read.
+const minKept = 16
+
+// RedactKept takes exact values of at least 16 bytes out of JSON that is kept, so that a secret which a model or a server
+// said back does not outlive its run. Shapes of credentials stay: they may be the code that is asked about.
+func RedactKept(raw json.RawMessage, exact []string) json.RawMessage {
+	var long []string
+	for _, v := range exact {
+		if len(v) < minKept {
+			continue
+		}
+		long = append(long, v)
+		for _, html := range []bool{true, false} { // as text of JSON, which has escapes of its own
+			var b bytes.Buffer
+			enc := json.NewEncoder(&b)
+			enc.SetEscapeHTML(html)
+			if enc.Encode(v) == nil {
+				long = append(long, strings.Trim(strings.TrimSpace(b.String()), `"`))
+			}
+		}
+	}
+	s := string(raw)
+	for _, form := range secretForms(long) {
+		s = strings.ReplaceAll(s, form, redacted)
+	}
+	return json.RawMessage(s)
 }
 
 // secretForms are the spellings of exact values, longest first so that none is cut by another.

@@ -3,6 +3,7 @@ package report
 import (
 	"bytes"
 	"encoding/base64"
+	"encoding/json"
 	"regexp"
 	"strings"
 	"testing"
@@ -183,6 +184,15 @@ func TestSanitizeAllowedLinks(t *testing.T) {
 		require.Equal(t, want, got)
 		require.Equal(t, got, Sanitize(got, o))
 	}
+}
+
+func TestW6_RedactKept(t *testing.T) {
+	t.Parallel()
+	const odd = `a "quoted" <key> & more`
+	raw, err := json.Marshal(map[string]string{"message": "the key of odd is " + odd + ", once more " + base64.StdEncoding.EncodeToString([]byte(odd)) + ", in AKIA0123456789ABCDEF"})
+	require.NoError(t, err)
+	kept := RedactKept(raw, []string{odd, "message", ""})
+	require.JSONEq(t, `{"message":"the key of odd is [redacted], once more [redacted], in AKIA0123456789ABCDEF"}`, regexp.MustCompile(`\[redacted\][A-Za-z0-9=]{0,4},`).ReplaceAllString(string(kept), "[redacted],"))
 }
 
 func TestW6_Redact(t *testing.T) {

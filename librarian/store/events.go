@@ -18,15 +18,15 @@ const (
 
 // Append adds an event inside the transaction. data is written as JSON; a json.RawMessage byte for byte.
 func (t *Tx) Append(ctx context.Context, id librarian.RunID, kind librarian.EventKind, data any) (int64, error) {
-	raw, err := encode(id, kind, data)
+	raw, err := t.s.encode(id, kind, data)
 	if err != nil {
 		return 0, err
 	}
 	return t.append(ctx, id, kind, raw)
 }
 
-// encode makes the JSON of an event.
-func encode(id librarian.RunID, kind librarian.EventKind, data any) (json.RawMessage, error) {
+// encode makes the JSON of an event, as it is kept.
+func (s *Store) encode(id librarian.RunID, kind librarian.EventKind, data any) (json.RawMessage, error) {
 	raw, ok := data.(json.RawMessage)
 	if !ok {
 		var err error
@@ -35,6 +35,11 @@ func encode(id librarian.RunID, kind librarian.EventKind, data any) (json.RawMes
 		}
 	} else if !json.Valid(raw) {
 		return nil, fmt.Errorf("store: append %s: the data is not JSON", kind)
+	}
+	if s.clean != nil {
+		if raw = s.clean(raw); !json.Valid(raw) {
+			return nil, fmt.Errorf("store: append %s: what was cleaned is not JSON", kind)
+		}
 	}
 	if len(raw) > MaxEventData {
 		return nil, &TooLargeError{Run: id, What: fmt.Sprintf("an event of %d bytes (at most %d)", len(raw), MaxEventData)}

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"sync"
@@ -18,6 +19,9 @@ type Options struct {
 	URL      string           // postgres://…; used instead of Dir where it is set
 	LeaseTTL time.Duration    // 0: [LeaseTTL]
 	Now      func() time.Time // nil: time.Now
+
+	// Clean takes out of an event's JSON what must not be kept, and leaves JSON. nil: nothing is taken out.
+	Clean func(json.RawMessage) json.RawMessage
 }
 
 // Store holds runs. Its methods may be called from any goroutine, but never from inside [Store.Tx] on the same
@@ -28,6 +32,7 @@ type Store struct {
 	read  *sql.DB // the same as write on PostgreSQL
 	now   func() time.Time
 	ttl   time.Duration
+	clean func(json.RawMessage) json.RawMessage
 	logs  batches
 	close func() error
 }
@@ -35,7 +40,7 @@ type Store struct {
 // Open opens the store, makes its folder, file and tables where they are missing, and brings older tables up to date.
 // A database that a newer librarian has written to is refused.
 func Open(ctx context.Context, o Options) (*Store, error) {
-	s := &Store{now: o.Now, ttl: o.LeaseTTL}
+	s := &Store{now: o.Now, ttl: o.LeaseTTL, clean: o.Clean}
 	if s.now == nil {
 		s.now = time.Now
 	}
