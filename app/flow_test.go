@@ -449,6 +449,25 @@ func TestW4_APrivateRepositoryDoesNotExistForAPublicThread(t *testing.T) {
 	require.Equal(t, missingCalls, hiddenCalls, "and make the same calls")
 }
 
+func TestW4_WhatWasNamedAndNotReadIsSaid(t *testing.T) {
+	t.Parallel()
+	answer := func(repo string) string {
+		f := newFlow(t, nil, nil)
+		_, answers := f.ask("acme/pantry", simUser, "@librarian in "+repo+", which jar is eaten first?")
+		require.Len(t, answers, 1)
+		body := answers[0].Body
+		require.Contains(t, body, "/acme/pantry/blob/", "the thread's own repository is searched")
+		require.NotContains(t, body, "canary-cellar-9")
+		_, rest, ok := strings.Cut(body, "Not looked at:")
+		require.True(t, ok, body)
+		rest, _, _ = strings.Cut(strings.TrimSpace(rest), "\n")
+		return strings.ReplaceAll(rest, repo, "X")
+	}
+	missing := answer("acme/nowhere")
+	require.Contains(t, missing, "X was not found, or may not be read from here")
+	require.Equal(t, missing, answer("acme/cellar"))
+}
+
 func TestPrivateRepositoryAnswersInItsOwnThread(t *testing.T) {
 	t.Parallel()
 	f := newFlow(t, nil, nil)

@@ -82,12 +82,13 @@ func reviewFor(place librarian.Place) *agent.Review {
 }
 
 // scope is where to start looking: what the request says, else what the question names and this run may read, else the
-// thread's own repository. It opens nothing.
+// thread's own repository. It opens nothing. What the question calls a repository of the thread's own owner stays in the scope
+// also where it cannot be found, so that the run says that it did not look at it; whether it is there is not told.
 func (r *Runner) scope(ctx context.Context, q librarian.Request, gate *Gate) []string {
 	if len(q.Repos) > 0 {
 		return q.Repos[:min(len(q.Repos), librarian.MaxScope)]
 	}
-	var out []string
+	var out, lost []string
 	for _, name := range namedRepos(q.Question, gate.host) {
 		spec, err := checkout.ParseRepo(name, gate.host)
 		if err != nil {
@@ -97,10 +98,12 @@ func (r *Runner) scope(ctx context.Context, q librarian.Request, gate *Gate) []s
 			if full := repo.FullName(); !slices.Contains(out, full) {
 				out = append(out, full)
 			}
+		} else if owner, _, _ := strings.Cut(spec.Path, "/"); gate.own.ID != "" && strings.EqualFold(owner, gate.own.Owner) {
+			lost = append(lost, spec.Path)
 		}
 	}
 	if len(out) > 0 {
-		return out
+		return append(out, lost...)
 	}
 	if gate.own.ID != "" {
 		out = append(out, gate.own.FullName())
@@ -110,7 +113,7 @@ func (r *Runner) scope(ctx context.Context, q librarian.Request, gate *Gate) []s
 			out = append(out, full)
 		}
 	}
-	return out
+	return append(out, lost...)
 }
 
 var (
