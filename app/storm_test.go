@@ -182,13 +182,16 @@ func (f *flow) weather(stop <-chan struct{}) {
 	}
 	tick := time.NewTicker(150 * time.Millisecond)
 	defer tick.Stop()
+	clear := func() {}
+	defer func() { clear() }()
 	for {
 		select {
 		case <-stop:
 			return
 		case <-tick.C:
 		}
-		f.sim.Inject(kinds[rnd.IntN(len(kinds))])
+		clear() // what struck nothing by now is over
+		clear = f.sim.Inject(kinds[rnd.IntN(len(kinds))])
 		if all := f.sim.Deliveries(); len(all) > 0 {
 			_ = f.sim.Redeliver(all[rnd.IntN(len(all))].ID)
 		}
@@ -331,7 +334,7 @@ func TestStorm(t *testing.T) {
 	t.Parallel()
 	s := storm{installations: 6, deliveries: 200, burst: 6, over: 6 * time.Second, kills: []time.Duration{3 * time.Second}, faults: true, patience: 60 * time.Second}
 	if os.Getenv("LIBRARIAN_LONG") != "" {
-		s = storm{installations: 30, deliveries: 3000, burst: 20, over: time.Minute, kills: []time.Duration{20 * time.Second, 40 * time.Second}, faults: true, patience: 10 * time.Minute}
+		s = storm{installations: 30, deliveries: 3000, burst: 20, over: time.Minute, kills: []time.Duration{20 * time.Second, 40 * time.Second}, faults: true, patience: 4 * time.Minute}
 	}
 	f := newStorm(t, s)
 	began := time.Now()
@@ -349,7 +352,7 @@ func TestStormAcknowledges(t *testing.T) {
 	s := storm{installations: 6, deliveries: 200, burst: 6, over: 6 * time.Second, delay: 150 * time.Millisecond, patience: 60 * time.Second}
 	within := 15 * time.Second
 	if os.Getenv("LIBRARIAN_LONG") != "" {
-		s = storm{installations: 30, deliveries: 3000, burst: 20, over: time.Minute, delay: 150 * time.Millisecond, patience: 10 * time.Minute}
+		s = storm{installations: 30, deliveries: 3000, burst: 20, over: time.Minute, delay: 150 * time.Millisecond, patience: 4 * time.Minute}
 		within = time.Second
 	}
 	f := newStorm(t, s)
