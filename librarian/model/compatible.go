@@ -5,6 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"mime"
+	"net/http"
 	"strings"
 
 	"github.com/openai/openai-go/v3"
@@ -84,7 +87,7 @@ func (c *Compatible) once(ctx context.Context, call Call, v chatVariant, w *watc
 	w.refusal = openaiRefusal
 	params := c.params(call, v)
 	if c.o.NoStream {
-		whole, err := c.chat.New(ctx, params, option.WithMiddleware(w.middleware))
+		whole, err := c.chat.New(ctx, params, option.WithMiddleware(w.middleware, noPage))
 		if err != nil {
 			return Reply{}, err
 		}
@@ -93,7 +96,7 @@ func (c *Compatible) once(ctx context.Context, call Call, v chatVariant, w *watc
 	if !v.noUsage {
 		params.StreamOptions.IncludeUsage = openai.Bool(true)
 	}
-	stream := c.chat.NewStreaming(ctx, params, option.WithMiddleware(w.middleware))
+	stream := c.chat.NewStreaming(ctx, params, option.WithMiddleware(w.middleware, noPage, onlyStream))
 	defer func() { _ = stream.Close() }()
 	var t chatTurn
 	for stream.Next() {
@@ -121,6 +124,43 @@ func (c *Compatible) once(ctx context.Context, call Call, v chatVariant, w *watc
 		return Reply{}, err
 	}
 	return t.reply()
+}
+
+// noPage refuses a web page given for an answer: asking again would only get it again.
+func noPage(req *http.Request, next option.MiddlewareNext) (*http.Response, error) {
+	resp, err := next(req)
+	if err != nil || !answers(resp, "text/html") {
+		return resp, err
+	}
+	_ = resp.Body.Close()
+	return nil, &failure{e: &Error{Kind: ErrInvalid, Message: "the address answers with a web page; check the base URL, which mostly ends in /v1"}}
+}
+
+// onlyStream refuses an answer in one piece where a stream was asked for, which the stream's reader would take for one that
+// broke off. Some servers answer so with an error.
+func onlyStream(req *http.Request, next option.MiddlewareNext) (*http.Response, error) {
+	resp, err := next(req)
+	if err != nil || !answers(resp, "application/json") {
+		return resp, err
+	}
+	body, err := io.ReadAll(io.LimitReader(resp.Body, maxRefusal))
+	_ = resp.Body.Close()
+	if err != nil {
+		return nil, err
+	}
+	var wrong struct {
+		Error json.RawMessage `json:"error"`
+	}
+	if json.Unmarshal(body, &wrong) == nil && len(wrong.Error) > 0 && string(wrong.Error) != "null" {
+		return nil, streamFailure(body)
+	}
+	return nil, &failure{e: &Error{Kind: ErrInvalid, Message: "the provider answers in one piece and not in a stream; set no_stream for it"}}
+}
+
+// answers reports whether a good answer is of a content type.
+func answers(resp *http.Response, want string) bool {
+	kind, _, err := mime.ParseMediaType(resp.Header.Get("Content-Type"))
+	return err == nil && kind == want && resp.StatusCode == http.StatusOK
 }
 
 // whole reads an answer that was not streamed.

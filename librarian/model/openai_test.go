@@ -178,8 +178,11 @@ func TestCompatibleErrorsDiffer(t *testing.T) {
 		"an error in the stream":     {stream(`{"error":{"message":"Provider returned error","code":502}}`), model.ErrOverloaded, "Provider returned", 2},
 		"too long, in the stream":    {stream(`{"error":{"message":"maximum context length is 8192 tokens","code":"context_length_exceeded"}}`), model.ErrTooLong, "8192", 1},
 		"an ending that is an error": {stream(delta(`{"content":"Ye"}`, "error")), model.ErrOverloaded, "broke off", 2},
-		"a page instead of a stream": {says(200, "text/html", "<html>log in</html>"), model.ErrNetwork, "", 2},
-		"no JSON in the stream":      {stream("{oops"), model.ErrNetwork, "", 2},
+		"a page instead of a stream": {says(200, "text/html; charset=utf-8", "<html>log in</html>"), model.ErrInvalid, "a web page; check the base URL", 1},
+		"one piece instead of a stream": {says(200, "application/json", `{"choices":[{"finish_reason":"stop","message":{"role":"assistant","content":"Yes."}}]}`),
+			model.ErrInvalid, "set no_stream", 1},
+		"an error instead of a stream": {says(200, "application/json", `{"error":{"message":"Provider returned error","code":502}}`), model.ErrOverloaded, "Provider returned", 2},
+		"no JSON in the stream":        {stream("{oops"), model.ErrNetwork, "", 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
