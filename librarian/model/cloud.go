@@ -8,18 +8,22 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"time"
 
 	anthropic "github.com/anthropics/anthropic-sdk-go/v2"
 	"github.com/anthropics/anthropic-sdk-go/v2/option"
 )
+
+// credentialTimeout bounds one look for credentials, and one request for a token.
+const credentialTimeout = 30 * time.Second
 
 // cloud is how Claude is reached by the service of a cloud. Its credentials come as that cloud's own programs find them,
 // from its environment variables, files and machines; [Options].Key is not used.
 type cloud struct {
 	// open finds the credentials, with file and network access; the options are those that its SDK makes of them.
 	open func(ctx context.Context, o Options) ([]option.RequestOption, error)
-	// ready, where it is not nil, waits for what open's options would wait for without a context.
-	ready func(ctx context.Context) error
+	// ready, where it is not nil, waits for what the options would wait for without a context.
+	ready func() error
 
 	mu   sync.Mutex
 	opts []option.RequestOption // of the first call that found credentials
@@ -37,29 +41,51 @@ func newAnthropicOn(o Options, c *cloud) (*Anthropic, error) {
 	return a, nil
 }
 
-// reach is what a request needs to get to the cloud. What it found once is kept: the SDKs renew what expires.
+// reach is what a request needs to get to the cloud. It returns when ctx ends; the clouds' libraries, which do not, are left
+// to their time-outs.
 func (c *cloud) reach(ctx context.Context, o Options) ([]option.RequestOption, error) {
+	type found struct {
+		opts []option.RequestOption
+		err  error
+	}
+	done := make(chan found, 1)
+	go func() {
+		opts, err := c.find(context.WithoutCancel(ctx), o)
+		if err == nil && c.ready != nil {
+			err = c.ready()
+		}
+		done <- found{opts, err}
+	}()
+	select {
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	case f := <-done:
+		return f.opts[:len(f.opts):len(f.opts)], f.err
+	}
+}
+
+// find looks for the credentials until it has found some; the SDKs renew what expires.
+func (c *cloud) find(ctx context.Context, o Options) ([]option.RequestOption, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.opts == nil {
-		opts, err := c.open(ctx, o)
-		if f := (*failure)(nil); errors.As(err, &f) || ctx.Err() != nil {
-			return nil, err
-		}
-		if err != nil {
-			return nil, noCredentials(o.Provider, err)
-		}
-		if o.BaseURL != "" {
-			opts = append(opts, option.WithBaseURL(o.BaseURL))
-		}
-		c.opts = opts
+	if c.opts != nil {
+		return c.opts, nil
 	}
-	if c.ready != nil {
-		if err := c.ready(ctx); err != nil {
-			return nil, err
-		}
+	ctx, cancel := context.WithTimeout(ctx, credentialTimeout)
+	defer cancel()
+	opts, err := c.open(ctx, o)
+	var f *failure
+	switch {
+	case errors.As(err, &f):
+		return nil, f
+	case err != nil:
+		return nil, noCredentials(o.Provider, err)
 	}
-	return c.opts[:len(c.opts):len(c.opts)], nil
+	if o.BaseURL != "" {
+		opts = append(opts, option.WithBaseURL(o.BaseURL))
+	}
+	c.opts = opts
+	return opts, nil
 }
 
 // noCredentials is what is said when a cloud's credentials cannot be had. The cause is not said: it can hold what a token

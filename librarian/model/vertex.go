@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"os"
-	"time"
 
 	"github.com/anthropics/anthropic-sdk-go/v2/option"
 	"github.com/anthropics/anthropic-sdk-go/v2/vertex"
@@ -16,9 +15,6 @@ import (
 
 // vertexScope is what a token must allow (https://cloud.google.com/vertex-ai/docs/authentication).
 const vertexScope = "https://www.googleapis.com/auth/cloud-platform"
-
-// tokenTimeout bounds one request for a token.
-const tokenTimeout = 30 * time.Second
 
 // NewVertex makes the adapter for Claude on Google's Vertex AI; the model is its id there. Credentials are Google's
 // Application Default Credentials (https://cloud.google.com/docs/authentication/application-default-credentials); the
@@ -30,7 +26,7 @@ func NewVertex(o Options) (*Anthropic, error) {
 		open: func(ctx context.Context, o Options) (opts []option.RequestOption, err error) {
 			// Tokens are renewed long after this call, so they outlive its context, and go where our client's proxy says.
 			client := *o.HTTP
-			client.Timeout = tokenTimeout
+			client.Timeout = credentialTimeout
 			ctx = context.WithValue(context.WithoutCancel(ctx), oauth2.HTTPClient, &client)
 			creds, err := google.FindDefaultCredentials(ctx, vertexScope)
 			if err != nil {
@@ -55,18 +51,9 @@ func NewVertex(o Options) (*Anthropic, error) {
 			}()
 			return []option.RequestOption{option.WithHTTPClient(o.HTTP), vertex.WithCredentials(ctx, location, project, creds)}, nil
 		},
-		ready: func(ctx context.Context) error {
-			done := make(chan error, 1)
-			go func() {
-				_, err := tokens.Token()
-				done <- err
-			}()
-			select {
-			case <-ctx.Done():
-				return context.Cause(ctx)
-			case err := <-done:
-				return tokenFailure(err)
-			}
+		ready: func() error {
+			_, err := tokens.Token()
+			return tokenFailure(err)
 		},
 	})
 }

@@ -20,7 +20,7 @@ import (
 // What Bedrock's server is asked with; the variables of the environment are named for the values.
 const (
 	AWSAccessKeyID     = "AKIATESTTESTTESTTEST"
-	AWSSecretAccessKey = "secret/0123456789abcdefghijklmnopqrstuv" //nolint:gosec // of a test
+	AWSSecretAccessKey = "secret/0123456789abcdefghijklmnopqrstuv"
 	AWSRegion          = "eu-test-1"
 )
 
