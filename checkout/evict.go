@@ -223,7 +223,7 @@ func (s *Store) free() (int64, error) {
 	if err := syscall.Statfs(s.opt.Dir, &st); err != nil {
 		return 0, err
 	}
-	return int64(st.Bavail) * st.Bsize, nil
+	return int64(st.Bavail) * int64(st.Bsize), nil
 }
 
 // room sees to it that so many bytes can be written, if need be by an eviction.
