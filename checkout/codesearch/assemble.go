@@ -213,18 +213,8 @@ func (ix *Index) link() {
 		}
 	}
 	ix.symbols = map[string][]uint32{}
-	names := map[string]float32{}
 	for i := range ix.chunks {
 		c := &ix.chunks[i]
-		if v, ok := names[c.name]; ok {
-			c.nameIDF = v
-		} else {
-			tm.each([]byte(c.name), func(id uint32) {
-				chunks, _ := ix.postings(id)
-				c.nameIDF += float32(ix.idf(len(chunks)))
-			})
-			names[c.name] = c.nameIDF
-		}
 		if c.name != "" && chunkKinds[c.kind] != "section" {
 			k := symbolKey(c.name)
 			ix.symbols[k] = append(ix.symbols[k], uint32(i))

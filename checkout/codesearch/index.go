@@ -57,8 +57,7 @@ type chunk struct {
 	class          class
 	test           bool
 	constructor    bool
-	speaks         bool    // it has an entry in Index.speaks
-	nameIDF        float32 // the idf of the words of its name, summed
+	speaks         bool // it has an entry in Index.speaks
 	name, parent   string
 }
 

@@ -18,7 +18,6 @@ type ranking struct {
 
 	kind                [classes]float64 // the weight of each class of chunks
 	score               []float32        // per chunk: BM25F
-	cover               []float32        // per chunk: idf of the name's words that the question has
 	file                []float32        // per file: BM25 over the whole file
 	path                []float32        // per file: question words in its path
 	exact               []float32        // per chunk: boosts, as multiples of the best score
@@ -35,15 +34,15 @@ type ranking struct {
 
 func newRanking(ctx context.Context, ix *Index, w *Weights, a asked, prefix string) *ranking {
 	n, m := len(ix.chunks), len(ix.files)
-	size := 4*n + 3*m
+	size := 3*n + 3*m
 	buf, _ := ix.scratch.Get().([]float32)
 	if len(buf) < size {
 		buf = make([]float32, size)
 	}
 	buf = buf[:size]
-	return &ranking{buffer: buf, kind: kindWeights(w, &a), bestChunk: buf[3*n+2*m : 4*n+2*m], bestFile: buf[4*n+2*m:],
+	return &ranking{buffer: buf, kind: kindWeights(w, &a), bestChunk: buf[2*n : 3*n],
 		ctx: ctx, ix: ix, w: w, asked: a, prefix: prefix, reasons: map[uint32][]string{},
-		score: buf[:n], cover: buf[n : 2*n], exact: buf[2*n : 3*n], file: buf[3*n : 3*n+m], path: buf[3*n+m : 3*n+2*m]}
+		score: buf[:n], exact: buf[n : 2*n], file: buf[3*n : 3*n+m], path: buf[3*n+m : 3*n+2*m], bestFile: buf[3*n+2*m:]}
 }
 
 // release gives the arrays back.
@@ -144,9 +143,6 @@ func (r *ranking) walk(t weighted, most float64, chunk, file func(i uint32, s fl
 		tf := wBody * float32(n.body()) / (oneBody + bBody*float32(ch.length))
 		if n > maxBody {
 			tf += wDoc*float32(n.doc())/(oneDoc+bDoc*float32(ch.docLen)) + wName*float32(n.name()) + wParent*float32(n.parent()) + wSig*float32(n.sig())
-			if n.name() > 0 && !t.added {
-				r.cover[c] += weight
-			}
 		}
 		chunk(c, weight*tf/(tf+k1))
 		if ch.file != at {
@@ -246,11 +242,6 @@ func (r *ranking) total(c uint32) float64 {
 	ch := &r.ix.chunks[c]
 	f := ch.file
 	s := float64(r.score[c]) + r.w.Coherence*float64(r.file[f]) + float64(r.path[f])
-	if r.w.NameCover > 0 && r.cover[c] > 0 {
-		if all := float64(ch.nameIDF); all > 0 {
-			s += r.w.NameCover * float64(r.cover[c]) * math.Pow(min(1, float64(r.cover[c])/all), r.w.NameCoverPower)
-		}
-	}
 	s *= r.kind[ch.class]
 	return s
 }
@@ -258,7 +249,7 @@ func (r *ranking) total(c uint32) float64 {
 // kindWeights gives the weight of every class of chunks for this question.
 func kindWeights(w *Weights, a *asked) (t [classes]float64) {
 	for i := range t {
-		k, s, test, constructor := class(i).parts()
+		k, _, test, constructor := class(i).parts()
 		v := w.Kind[k]
 		if test && !a.tests {
 			v = min(v, w.Kind[kindTest])
@@ -270,14 +261,6 @@ func kindWeights(w *Weights, a *asked) (t [classes]float64) {
 		}
 		if a.docs && (k == kindDocs || k == kindExample) {
 			v = max(v, .9)
-		}
-		switch s {
-		case shapePlain:
-			v *= w.Plain
-		case shapeType:
-			v *= w.Type
-		case shapeSmall:
-			v *= w.Small
 		}
 		if constructor {
 			v *= w.Constructor

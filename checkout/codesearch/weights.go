@@ -1,17 +1,24 @@
 package codesearch
 
-// Weights are all the numbers of the ranking. They were chosen on the two benchmark sets of `librarian bench search` and on the
-// development half of testdata; a change must hold on all three.
+// Weights are all the numbers of the ranking. They were chosen on the two benchmark sets of `librarian bench search`, on the
+// questions in testdata but the held-out ones, and on a thousand commit subjects of the same repositories (the files that a
+// commit touched being its answer); a change should hold on all of them.
 //
-// The score of a chunk is, in this order:
+// The score of a chunk is made in this order:
 //
 //  1. BM25F over its fields (name, enclosing name, signature, doc comment, body): how well its own words fit;
-//  2. plus what its file as a whole has to say (Coherence) and what its path says (PathStem, PathDir);
-//  3. plus the share of its own name that the question speaks of (NameCover);
-//  4. plus boosts for what the question names exactly: symbols, quoted text, paths (Defines, Phrase, PathNamed);
-//  5. times the weight of its kind of path and its kind of chunk;
-//  6. after the first ranking once more with the words that its best results share (Feedback);
-//  7. results of a file already listed count less each time (Saturation).
+//  2. plus what its file as a whole has to say (Coherence), what its path says (PathStem, PathDir), and what tests and prose lend
+//     to the code they name (Lend);
+//  3. times the weight of its kind of path, and less for constructors;
+//  4. after this first ranking once more, with the words that its best results share (Feedback);
+//  5. plus boosts, in shares of the best score, for what the question names exactly: symbols, quoted text, error messages, paths,
+//     lines of a stack trace (Defines, Phrase, PathNamed, PlaceNamed);
+//  6. in the list, each further result of a file counts less (Saturation), and within a file the kinds of chunks that do the work
+//     come first (Local…).
+//
+// Tried and dropped, since they helped one set and hurt another, or nothing: the share of a name that the question speaks of, a
+// prior for long chunks, names that keep company with a question word in the tree, callers that lend to what they call, counting
+// a file's path for its first result only.
 type Weights struct {
 	// BM25F. K1 says how soon repetition stops to count; the B say how much length is held against a field.
 	K1, BBody, BDoc                    float64
@@ -29,8 +36,6 @@ type Weights struct {
 	PathStem       float64 // per question word (times its idf) found in the file's name
 	PathDir        float64 // the same for folders
 	PathCover      float64 // how much of PathStem is lost when the question has next to nothing of the file's name
-	NameCover      float64 // times the idf of the name's words that the question has, times their share in the name …
-	NameCoverPower float64 // … to this power
 	Compound       float64 // two neighbouring words written as one (thread pool, threadpool), beside the words
 	Defines        float64 // × the best score: the chunk defines an identifier that stands in the question …
 	DefinesAlone   float64 // … or is the whole question
@@ -49,9 +54,6 @@ type Weights struct {
 	FeedbackCommon float64 // words in more than this share of the chunks are no news
 
 	Kind        [pathKinds]float64 // by what the path is for
-	Plain       float64            // chunks without a declaration: top-level code
-	Type        float64            // heads of classes and other containers
-	Small       float64            // declarations of three lines or fewer
 	Constructor float64            // functions that only make an instance
 
 	// Among the chunks of one file; what kind of chunk answers a question.
@@ -75,11 +77,11 @@ func DefaultWeights() Weights {
 	w.FileK1, w.Coherence = 10, .4
 	w.PathStem, w.PathDir, w.PathCover = .9, .3, .9
 	w.Lend, w.Lenders = .4, 20
-	w.NameCover, w.NameCoverPower, w.Compound = 0, 3, .9
+	w.Compound = .9
 	w.Defines, w.DefinesAlone, w.DefinesStem, w.DefinesAside = .5, 1, 1.8, .3
 	w.Phrase, w.PathNamed, w.PlaceNamed = 1, .7, .6
 	w.FeedbackDocs, w.FeedbackTerms, w.Feedback, w.FeedbackCommon = 8, 16, .13, .2
-	w.Plain, w.Type, w.Small, w.Constructor = 1, 1, 1, .75
+	w.Constructor = .75
 	w.Saturation, w.SaturationTerse = .7, .35
 	w.LocalPlain, w.LocalType, w.LocalSmall, w.LocalConstructor = .8, .5, 1, .8
 	w.NotTest = .6
@@ -90,7 +92,7 @@ func DefaultWeights() Weights {
 
 // BaseWeights is the yardstick "base": BM25F over functions, with paths weighed, and nothing else.
 func BaseWeights() Weights {
-	w := Weights{K1: 1.2, BBody: .6, BDoc: .4, Name: 3, Parent: 1.5, Signature: 1.5, Doc: 1.5, Body: 1, FileK1: 6, Plain: 1, Type: 1, Small: 1, Constructor: 1, NotTest: 1, Weak: 1, Saturation: 1, SaturationTerse: 1, LocalPlain: 1, LocalType: 1, LocalSmall: 1, LocalConstructor: 1, FeedbackCommon: 1}
+	w := Weights{K1: 1.2, BBody: .6, BDoc: .4, Name: 3, Parent: 1.5, Signature: 1.5, Doc: 1.5, Body: 1, FileK1: 6, Constructor: 1, NotTest: 1, Weak: 1, Saturation: 1, SaturationTerse: 1, LocalPlain: 1, LocalType: 1, LocalSmall: 1, LocalConstructor: 1, FeedbackCommon: 1}
 	w.Kind = [pathKinds]float64{kindSource: 1, kindTest: .35, kindDocs: .3, kindExample: .3, kindVendored: .25, kindGenerated: .3, kindConfig: .4, kindBench: .35, kindTypes: .6, kindTooling: 1}
 	return w
 }
