@@ -38,7 +38,8 @@ func (t *Tree) list(dir string) []ListItem {
 type FindOptions struct {
 	// Glob is a shell pattern: "*" and "?" stay within a segment, "**" does not,
 	// "[a-z]", "{a,b}". Without a slash it is compared with the last segment,
-	// with one it is compared with the path below Path.
+	// with one it is compared with the path below Path. With a slash at its end
+	// it means folders only.
 	Glob  string
 	Path  string // a folder; "" is the root
 	Limit int    // of paths; 0 means 1,000
@@ -53,7 +54,8 @@ type FindResult struct {
 // Find gives the files and folders whose paths match a glob.
 func (c *Checkout) Find(ctx context.Context, o FindOptions) (FindResult, error) {
 	var res FindResult
-	match, err := compileGlob(o.Glob)
+	glob, folders := strings.CutSuffix(o.Glob, "/")
+	match, err := compileGlob(glob)
 	if err != nil {
 		return res, fmt.Errorf("checkout: find: %w", err)
 	}
@@ -96,7 +98,7 @@ func (c *Checkout) Find(ctx context.Context, o FindOptions) (FindResult, error) 
 				return res, nil
 			}
 		}
-		if match(e.Path[cut:]) && !add(e.Path) {
+		if !folders && match(e.Path[cut:]) && !add(e.Path) {
 			return res, nil
 		}
 	}

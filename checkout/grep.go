@@ -49,6 +49,7 @@ const (
 type PatternError struct {
 	Pattern string
 	Err     error
+	Plain   string // how to search for plain text instead, as a clause; empty: grep's way
 }
 
 func (e *PatternError) Error() string {
@@ -60,7 +61,7 @@ func (e *PatternError) Unwrap() error { return e.Err }
 
 // Hint says what to try next.
 func (e *PatternError) Hint() string {
-	return "Patterns are RE2 syntax, without look-around and back references; set literal to search for plain text."
+	return "Patterns are RE2 syntax, without look-around and back references; " + cmp.Or(e.Plain, "set literal to search for plain text") + "."
 }
 
 // Grep searches the lines of the tree's text files. Time grows linearly with

@@ -174,6 +174,9 @@ func TestFindAndList(t *testing.T) {
 		"(odd).go":   {"b/(odd).go"},
 		"?ne.go":     {"a/one.go"},
 		"sub":        {"b/sub/"},
+		"sub/":       {"b/sub/"},
+		"**/":        {"a/", "b/", "b/sub/"},
+		"link/":      nil,
 		"link":       {"link"},
 		"nope":       nil,
 	} {

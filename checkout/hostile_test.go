@@ -266,6 +266,7 @@ func TestG11_Encodings(t *testing.T) {
 		{"latin1", "caf\xe9 cr\xe8me\n", "café crème\n", "latin-1", false},
 		{"lfs", "version https://git-lfs.github.com/spec/v1\noid sha256:aa\nsize 5\n", "version https://git-lfs.github.com/spec/v1\noid sha256:aa\nsize 5\n", "utf-8", false},
 		{"long", strings.Repeat("x", 5<<20) + "needle", strings.Repeat("x", 5<<20) + "needle", "utf-8", false},
+		{"mark", "\xef\xbb\xbfneedle\n", "\xef\xbb\xbfneedle\n", "utf-8", false},
 		{"utf16be", "\xfe\xff\x00n\x00e\x00\n", "ne\n", "utf-16be", false},
 		{"utf16le", "\xff\xfen\x00e\x00e\x00d\x00l\x00e\x00", "needle", "utf-16le", false},
 		{"utf16odd", "\xff\xfen\x00e", "n", "utf-16le", false},
@@ -289,14 +290,15 @@ func TestG11_Encodings(t *testing.T) {
 		require.NoError(t, err)
 		require.True(t, bytes.Equal([]byte(f.raw), raw))
 	}
-	res, err := c.Grep(t.Context(), checkout.GrepOptions{Pattern: "needle|é"})
+	res, err := c.Grep(t.Context(), checkout.GrepOptions{Pattern: "^needle|x{9}needle|é"})
 	require.NoError(t, err)
 	var where []string
 	for _, l := range res.Lines {
 		where = append(where, l.Path)
 		require.LessOrEqual(t, len(l.Text), 2000)
 	}
-	require.Equal(t, []string{"latin1", "long", "utf16le"}, where)
+	require.Equal(t, []string{"latin1", "long", "mark", "utf16le"}, where)
+	require.Equal(t, "needle", res.Lines[2].Text)
 	require.Equal(t, 1, res.Binary)
 }
 

@@ -55,6 +55,9 @@ func grepBatch(ctx context.Context, workers []*scanner, batch []Entry, found []f
 	return context.Cause(ctx)
 }
 
+// byteOrderMark is what some editors put before UTF-8.
+var byteOrderMark = []byte("\xef\xbb\xbf")
+
 // file searches one file.
 func (s *scanner) file(e Entry, around, limit int) (fileMatches, error) {
 	if e.Size > MaxRead {
@@ -74,6 +77,7 @@ func (s *scanner) file(e Entry, around, limit int) (fileMatches, error) {
 		}
 		raw = text
 	}
+	raw = bytes.TrimPrefix(raw, byteOrderMark) // it is no part of the first line
 	return s.search(e.Path, raw, around, limit), nil
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp/syntax"
 	"slices"
 	"strconv"
 	"strings"
@@ -24,8 +23,7 @@ type LogOptions struct {
 	// Added looks for commits that change how often this text occurs (git's -S).
 	Added string
 	// Touched looks for commits with an added or removed line that matches this
-	// regular expression (git's -G). Its syntax is POSIX extended; what RE2
-	// refuses is refused here too.
+	// regular expression (git's -G), in RE2 syntax.
 	Touched string
 	// LookAt bounds the commits looked at, newest first: 300 by default, 20,000 at most.
 	LookAt int
@@ -69,9 +67,11 @@ func Log(ctx context.Context, c *checkout.Checkout, o LogOptions) (LogResult, er
 	if err != nil {
 		return res, err
 	}
+	pattern := o.Touched
 	if o.Touched != "" {
-		if _, err := syntax.Parse(o.Touched, syntax.Perl); err != nil {
-			return res, &checkout.PatternError{Pattern: o.Touched, Err: err}
+		var err error
+		if o.Touched, err = ere(pattern); err != nil {
+			return res, &checkout.PatternError{Pattern: pattern, Err: err, Plain: "use added to search for plain text"}
 		}
 	}
 	if o.Added != "" && o.Touched != "" {

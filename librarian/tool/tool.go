@@ -6,12 +6,16 @@ package tool
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"math"
+	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/google/jsonschema-go/jsonschema"
@@ -129,7 +133,7 @@ func (t *defined[A]) Spec() Spec {
 
 func (t *defined[A]) Trace(args json.RawMessage) (verb, subject string) {
 	var a A
-	if json.Unmarshal(args, &a) != nil || t.d.Subject == nil {
+	if json.Unmarshal(wholeNumbers(args), &a) != nil || t.d.Subject == nil {
 		return t.d.Verb, ""
 	}
 	return t.d.Verb, t.d.Subject(a)
@@ -168,11 +172,11 @@ func Decode(args json.RawMessage, into any) error {
 	if len(bytes.TrimSpace(args)) == 0 {
 		args = json.RawMessage("{}")
 	}
-	d := json.NewDecoder(bytes.NewReader(args))
+	d := json.NewDecoder(bytes.NewReader(wholeNumbers(args)))
 	d.DisallowUnknownFields()
 	if err := d.Decode(into); err != nil {
 		if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-			return fmt.Errorf("%s must be %s, not %s", wrong.Field, wrong.Type, wrong.Value)
+			return fmt.Errorf("%s must be %s, not %s", cmp.Or(wrong.Field, "the arguments"), kindOf(wrong.Type), wrong.Value)
 		}
 		return errors.New(strings.TrimPrefix(err.Error(), "json: "))
 	}
@@ -180,6 +184,54 @@ func Decode(args json.RawMessage, into any) error {
 		return errors.New("more than one JSON value")
 	}
 	return nil
+}
+
+// kindOf names a type as JSON's users know it.
+func kindOf(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.Int, reflect.Int64:
+		return "a whole number"
+	case reflect.String:
+		return "a string"
+	case reflect.Bool:
+		return "true or false"
+	case reflect.Slice:
+		return "a list"
+	case reflect.Struct, reflect.Map:
+		return "an object"
+	case reflect.Pointer:
+		return kindOf(t.Elem())
+	default:
+		return t.String()
+	}
+}
+
+// wholeNumbers writes 3.0 and 3e0 as 3. JSON has one kind of number, and some models write every one with a point; to a
+// schema they are integers. What is no JSON, or has no such number, stays as it is.
+func wholeNumbers(args json.RawMessage) json.RawMessage {
+	d := json.NewDecoder(bytes.NewReader(args))
+	d.UseNumber()
+	var out []byte
+	from := int64(0) // of args what is not yet in out
+	for {
+		t, err := d.Token()
+		if err != nil {
+			break
+		}
+		n, ok := t.(json.Number)
+		if !ok || !strings.ContainsAny(n.String(), ".eE") {
+			continue
+		}
+		f, err := n.Float64()
+		if err != nil || f != math.Trunc(f) || math.Abs(f) > 1<<53 {
+			continue
+		}
+		end := d.InputOffset()
+		out = append(out, args[from:end-int64(len(n))]...)
+		out = strconv.AppendInt(out, int64(f), 10)
+		from = end
+	}
+	return append(out, args[from:]...)
 }
 
 // Catalog is the set of tools that one run has, in the order they were given.

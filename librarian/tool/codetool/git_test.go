@@ -206,3 +206,12 @@ func TestGitBlame(t *testing.T) {
 		require.Equal(t, want, b.refused(t, "git_blame", args))
 	}
 }
+
+func TestG11_GitBlameOfOtherEncodings(t *testing.T) {
+	t.Parallel()
+	b := oneRepo(t, "-- @commit c --\n-- latin.txt --\ncaf\xe9\n-- mark.txt --\n\xef\xbb\xbfone\n")
+	require.Contains(t, b.ok(t, "git_blame", `{"path":"latin.txt"}`).Text, " 1: caf\u00e9\n")
+	require.Contains(t, b.ok(t, "git_blame", `{"path":"latin.txt"}`).Text, "[Not UTF-8; read as Latin-1.]")
+	require.Contains(t, b.ok(t, "git_blame", `{"path":"mark.txt"}`).Text, " 1: one\n")
+	require.Contains(t, b.refused(t, "git_log", `{"touched":"("}`), "use added to search for plain text.")
+}

@@ -1,8 +1,10 @@
 package codetool
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/librarian-app/librarian/checkout/history"
@@ -71,7 +73,18 @@ func (s *Session) runGitBlame(ctx context.Context, a BlameArgs) (tool.Result, er
 	if err != nil {
 		return historyRefusal(ctx, err)
 	}
-	return s.blameResult(t, found, total), nil
+	plain := tool.ReadText(raw)
+	// git gives bytes; where they are of another encoding the lines are those that read shows.
+	if lines := strings.Split(plain.Body, "\n"); bytes.Count(raw, []byte("\n")) == len(lines)-1 {
+		for i, l := range found.Lines {
+			if l.Line <= len(lines) {
+				found.Lines[i].Text = strings.TrimSuffix(lines[l.Line-1], "\r")
+			}
+		}
+	}
+	result := s.blameResult(t, found, total)
+	result.Text = tool.Notices(result.Text, plain.Notes...)
+	return result, nil
 }
 
 // blameResult prints lines first, because they are what was asked for, then their commits.

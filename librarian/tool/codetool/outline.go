@@ -146,6 +146,18 @@ func (s *Session) runReadEnclosing(ctx context.Context, a EnclosingArgs) (tool.R
 	if err != nil {
 		return tool.Errorf("%s", err), nil
 	}
+	if from := max(start, a.Line-aroundLine); view.End < a.Line && view.Start > 0 || view.Start == 0 && start < a.Line {
+		// What comes before fills the limit: begin nearer to the line that was asked for, at last at it.
+		for _, begin := range []int{from, a.Line} {
+			lines = end - begin + 1
+			if view, err = (tool.Window{Offset: &begin, Limit: &lines}).Show(raw); err != nil {
+				return tool.Errorf("%s", err), nil
+			}
+			if view.Start > 0 && view.End >= a.Line {
+				break
+			}
+		}
+	}
 	data.Start, data.End = view.Start, view.End
 	name := at(s.label(t.h.key), t.path)
 	result := tool.Result{Subject: fmt.Sprintf("%s:%d", name, a.Line), Evidence: []tool.Evidence{t.h.evidence(t.path, view.Start, view.End)}, Data: tool.JSON(data)}

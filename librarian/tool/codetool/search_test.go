@@ -104,6 +104,7 @@ func TestFindAndLs(t *testing.T) {
 	require.Equal(t, "src/deep/y.go", b.ok(t, "find", `{"pattern":"deep/*.go","path":"src"}`).Text)
 	require.Equal(t, "src/deep/", b.ok(t, "find", `{"pattern":"deep"}`).Text)
 	require.Equal(t, "No files found matching pattern", b.ok(t, "find", `{"pattern":"*.rs"}`).Text)
+	require.Equal(t, `No files found matching pattern (put a \ before a literal { or [)`, b.ok(t, "find", `{"pattern":"app/[id]/*"}`).Text)
 	got = b.ok(t, "find", `{"pattern":"*.txt"}`)
 	require.True(t, strings.HasSuffix(got.Text, "n/f0999.txt\n\n[1000 results limit reached. Use limit=2000 for more, or refine the pattern.]"))
 	require.NotContains(t, b.ok(t, "find", `{"pattern":"*.txt","limit":1200}`).Text, "[")
@@ -203,6 +204,15 @@ func TestFindCodeAndSyntaxTools(t *testing.T) {
 	require.Equal(t, "line must be greater than or equal to 1.", b.refused(t, "read_enclosing", `{"path":"data.txt","line":0}`))
 }
 
+// Neighbours that fill the limit do not push out the line that was asked for.
+func TestG11_ReadEnclosingBesideHugeLines(t *testing.T) {
+	t.Parallel()
+	b := oneRepo(t, "-- @commit c --\n-- a.txt --\nfirst\n"+strings.Repeat("x", 60<<10)+"\nlast\n-- b.txt --\n"+strings.Repeat(strings.Repeat("\u20ac", 2000)+"\n", 60))
+	require.Contains(t, b.ok(t, "read_enclosing", `{"path":"a.txt","line":3}`).Text, "\n\nlast")
+	require.Contains(t, b.ok(t, "read_enclosing", `{"path":"a.txt","line":2}`).Text, "[Line 2 is 60.0KB, exceeds 50.0KB limit.]")
+	require.Contains(t, b.ok(t, "read_enclosing", `{"path":"b.txt","line":30}`).Text, "b.txt:30-37: ")
+}
+
 // A declaration that is longer than what one result shows says where to read on.
 func TestReadEnclosingOfALongFunction(t *testing.T) {
 	t.Parallel()
@@ -211,6 +221,8 @@ func TestReadEnclosingOfALongFunction(t *testing.T) {
 	require.True(t, strings.HasPrefix(got.Text, "a.go:3-2002: function Long (found by heuristic)\n\nfunc Long() {\n"))
 	require.True(t, strings.HasSuffix(got.Text, "\tprintln()\n\n[Showing lines 3-2002 of 3-2504. Use read with offset=2003 to continue.]"))
 	require.Equal(t, []string{"a.go:3-2002"}, b.shown(t, got, b.sha("c")))
+	got = b.ok(t, "read_enclosing", `{"path":"a.go","line":2400}`)
+	require.True(t, strings.HasPrefix(got.Text, "a.go:2380-2504: function Long (found by heuristic)\n\n\tprintln()\n"), "the line that was asked for is shown")
 	got = b.ok(t, "read_enclosing", `{"path":"a.go","line":2506}`)
 	require.Equal(t, "a.go:2506-2506: function Next (found by heuristic)\n\nfunc Next() {}", got.Text)
 }
