@@ -117,6 +117,7 @@ func TestLog(t *testing.T) {
 		{"-S", history.LogOptions{Added: "needle"}, []string{"drop needle", "move and touch"}},
 		{"-S with path", history.LogOptions{Added: "return 22", Paths: []string{"old"}}, []string{"move and touch", "two changes"}},
 		{"-G", history.LogOptions{Touched: "return [0-9]4"}, []string{"odd names"}},
+		{"-G with a class", history.LogOptions{Touched: `\breturn \d4`}, []string{"odd names"}},
 		{"-S option-like", history.LogOptions{Added: "--output=x"}, nil},
 		{"author", history.LogOptions{Author: "ann@EXAMPLE", Paths: []string{"gone.txt"}}, []string{"drop needle", "move and touch"}},
 		{"nobody", history.LogOptions{Author: "zed"}, nil},
