@@ -86,7 +86,9 @@ func (f *file) braces() {
 				head = i + 1
 			}
 		case '\n':
-			if l.newlineEnds && depth == 0 && !f.goesOn(head, i) {
+			if l.newlineEnds && depth == 0 && len(bytes.TrimLeft(f.mask[head:i], " \t\r\n\x01")) == 0 {
+				head = i + 1 // nothing yet, and not to be looked at again for each line of a long comment
+			} else if l.newlineEnds && depth == 0 && !f.goesOn(head, i) {
 				f.bodiless(head, i, top.container)
 				head = i + 1
 			}

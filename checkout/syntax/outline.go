@@ -84,7 +84,7 @@ type file struct {
 	lines []int  // offset of each line's start; one more for the end of the text
 	decls []Decl
 
-	attribute map[int]bool // lines that a grammar knows as part of the declaration below; nil without one
+	attribute map[int]bool // lines that are annotations and nothing else, as a grammar has it; nil without one
 }
 
 func newFile(lang *language, src []byte) *file {
@@ -156,8 +156,8 @@ func (f *file) isComment(n int) bool {
 
 // isAnnotation reports whether a line is an attribute of the declaration below it.
 func (f *file) isAnnotation(n int) bool {
-	if f.attribute[n] {
-		return true
+	if f.attribute != nil && f.lang.name != "c" && f.lang.name != "cpp" {
+		return f.attribute[n]
 	}
 	t := bytes.TrimLeft(f.line(n), " \t")
 	if len(t) == 0 {

@@ -50,7 +50,7 @@ func TestEnclosingGivesTheSmallestDeclaration(t *testing.T) {
 	n, ok := Enclosing("a.py", src, 2)
 	require.True(t, ok)
 	require.Equal(t, "f", n.Name)
-	require.Equal(t, MethodHeuristic, n.Method)
+	require.Equal(t, pythonMethod, n.Method)
 	_, ok = Enclosing("a.py", src, 5)
 	require.False(t, ok)
 }

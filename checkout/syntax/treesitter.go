@@ -18,11 +18,16 @@ const Variant = "-treesitter-1"
 
 // What tree-sitter is given. A file over one of these is read by the heuristics.
 const (
-	maxParsed    = 2 << 20         // bytes; a tree takes about twenty times as much memory
-	maxParseTime = 2 * time.Second // for parsing, and again for the query
-	maxRereads   = 16              // how often the parser may fetch the text over again
-	readChunk    = 16 << 10        // bytes handed to the parser at a time; each is copied
+	maxParsed  = 2 << 20  // bytes; a tree takes about twenty times as much memory
+	maxRereads = 16       // how often the parser may fetch the text over again
+	readChunk  = 16 << 10 // bytes handed to the parser at a time; each is copied
 )
+
+// parseTime is how long parsing may take, and the query again: a quarter of a second and a second for each million bytes, some ten times
+// what a file of that size needs. A lexer is only stopped between tokens, so it may be somewhat more.
+func parseTime(size int) time.Duration {
+	return 250*time.Millisecond + time.Duration(size)*time.Microsecond
+}
 
 // parse finds the declarations by the language's grammar. It reports false, and leaves the file as it is, when there is no grammar
 // for it, the text is too large, too slow to parse or not safe to, or so broken that the heuristics do better.
@@ -56,7 +61,7 @@ func parseTree(language *sitter.Language, src []byte) *sitter.Tree {
 	if p.SetLanguage(language) != nil {
 		return nil
 	}
-	p.SetTimeoutMicros(uint64(maxParseTime.Microseconds())) //nolint:staticcheck // see above
+	p.SetTimeoutMicros(uint64(parseTime(len(src)).Microseconds())) //nolint:staticcheck // see above
 	// The binding keeps a copy of every chunk until parsing ends, and a lexer that runs to the end of the file from many places asks
 	// for the same ones again and again.
 	budget, spent := maxRereads*len(src)+1<<20, false
@@ -96,11 +101,12 @@ func (f *file) match(l *loaded, tree *sitter.Tree) (_ []found, ok bool) {
 	cursor := sitter.NewQueryCursor()
 	defer cursor.Close()
 	cursor.SetMatchLimit(4096)
-	cursor.SetTimeoutMicros(uint64(maxParseTime.Microseconds())) //nolint:staticcheck // as in parseTree
-	deadline := time.Now().Add(maxParseTime)
+	cursor.SetTimeoutMicros(uint64(parseTime(len(f.src)).Microseconds())) //nolint:staticcheck // as in parseTree
+	deadline := time.Now().Add(parseTime(len(f.src)))
 
 	var out []found
 	var attributes []span
+	heredocs := map[int]int{} // the line each one's word stands on → the end of its text
 	errorEnd, errorBytes := 0, 0
 	matches := cursor.Matches(l.query, root, f.src)
 	for m := matches.Next(); m != nil; m = matches.Next() {
@@ -122,6 +128,8 @@ func (f *file) match(l *loaded, tree *sitter.Tree) (_ []found, ok bool) {
 				blank(f.mask, from, to, markComment)
 			case "attribute":
 				attributes = append(attributes, span{from, to})
+			case "heredoc":
+				heredocs[f.lineAt(from)] = to
 			case "name":
 				d.nameAt, d.name = from, declaredName(f.src[from:to])
 			case "declarator":
@@ -146,6 +154,12 @@ func (f *file) match(l *loaded, tree *sitter.Tree) (_ []found, ok bool) {
 	if errorBytes > len(f.src)/4 || cursor.DidExceedMatchLimit() {
 		return nil, false
 	}
+	for i := range out {
+		d := &out[i]
+		for to, ok := heredocs[f.lineAt(d.to-1)]; ok && to > d.to; to, ok = heredocs[f.lineAt(d.to-1)] {
+			d.to = to // what a here-document says stands outside of its declaration's node
+		}
+	}
 	f.skipAttributes(out, attributes)
 	return out, true
 }
@@ -155,9 +169,6 @@ type span struct{ from, to int }
 
 // skipAttributes moves the start of each declaration past the annotations it begins with, and notes the lines that hold nothing else.
 func (f *file) skipAttributes(decls []found, attributes []span) {
-	if len(attributes) == 0 {
-		return
-	}
 	ends := make(map[int]int, len(attributes))
 	for _, a := range attributes {
 		ends[a.from] = max(ends[a.from], a.to)
@@ -200,40 +211,46 @@ func (f *file) declare(all []found) {
 		return a.pattern < b.pattern
 	})
 	named := make(map[int]bool, len(all))
-	var open []int // indexes of f.decls
-	var ends []int // their ends in bytes
+	var open []enclosing
 	for i := range all {
 		d := &all[i]
-		for d.to > d.nameAt && d.to > 0 && f.src[d.to-1] <= ' ' {
-			d.to--
-		}
-		for len(ends) > 0 && ends[len(ends)-1] <= d.from {
-			ends, open = ends[:len(ends)-1], open[:len(open)-1]
-		}
 		if named[d.nameAt] {
 			continue
 		}
-		out := Decl{Kind: d.kind, Name: d.name, Parent: d.parent, Depth: len(open)}
+		for d.to > d.nameAt && d.to > 0 && f.src[d.to-1] <= ' ' {
+			d.to--
+		}
+		for len(open) > 0 {
+			if o := open[len(open)-1]; o.to > d.from && (o.from != d.from || o.to != d.to) {
+				break // two names of one declaration do not enclose each other
+			}
+			open = open[:len(open)-1]
+		}
+		out := Decl{Kind: d.kind, Name: d.name, Parent: d.parent, Depth: len(open), Start: f.lineAt(d.from), End: f.lineAt(max(d.to-1, d.from))}
+		first := true // on its line
 		if len(open) > 0 {
-			outer := &f.decls[open[len(open)-1]]
-			if d.local && !outer.container() || outer.Name == d.name && ends[len(ends)-1] == d.to && d.kind != "function" {
+			outer := &f.decls[open[len(open)-1].decl]
+			if d.local && !outer.container() || outer.container() && outer.Kind == d.kind && outer.Name == d.name {
 				continue // a function's own variable; typedef struct x {…} x
 			}
 			if out.Parent == "" {
 				out.Parent = outer.Name
 			}
+			first = outer.Start < out.Start
 		}
 		named[d.nameAt] = true
-		from := f.wordsBefore(d.from)
-		out.Start, out.End = f.lineAt(d.from), f.lineAt(max(d.to-1, d.from))
-		out.Signature = f.signature(from, f.headEnd(d))
+		out.Signature = f.head(d)
+		out.DocStart = out.Start
+		if first {
+			f.attachDoc(&out)
+		}
+		open = append(open, enclosing{len(f.decls), d.from, d.to})
 		f.decls = append(f.decls, out)
-		open, ends = append(open, len(f.decls)-1), append(ends, d.to)
-	}
-	for i := range f.decls {
-		f.attachDoc(&f.decls[i])
 	}
 }
+
+// enclosing is a declaration that is open, as an index of the file's, with its bytes.
+type enclosing struct{ decl, from, to int }
 
 // wordsBefore goes back over the plain words in front on the same line: export, type, const.
 func (f *file) wordsBefore(at int) int {
@@ -249,10 +266,10 @@ func (f *file) wordsBefore(at int) int {
 	return start
 }
 
-// headEnd says where a declaration's head ends: at its body, else at the first brace, else with the declaration (in languages without
+// head gives a declaration's signature. It ends at the body, else at the first brace, else with the declaration (in languages without
 // braces, with the line).
-func (f *file) headEnd(d *found) int {
-	end := d.to
+func (f *file) head(d *found) string {
+	from, end := f.wordsBefore(d.from), d.to
 	switch {
 	case d.body > d.from:
 		end = min(end, d.body)
@@ -264,7 +281,13 @@ func (f *file) headEnd(d *found) int {
 	default:
 		end = max(min(end, f.lines[f.lineAt(d.nameAt)]), d.from)
 	}
-	return d.from + len(bytes.TrimRight(f.src[d.from:end], " \t\r\n;{"))
+	text := bytes.Clone(f.src[from:min(end, from+600)])
+	for i := range text {
+		if f.mask[from+i] == markComment {
+			text[i] = ' '
+		}
+	}
+	return clip(strings.TrimRight(strings.Join(strings.Fields(string(text)), " "), "; "), 300)
 }
 
 // declaredName is the name that a node's text stands for: the last part of a path, without type arguments, quotes and sigils.
