@@ -183,6 +183,19 @@ func TestSayOnce(t *testing.T) {
 	require.NotEqual(t, first.Comment, h.say(h.post(librarian.RoleAnswer, "three")).Comment)
 }
 
+func TestReactIsTriedAgain(t *testing.T) {
+	t.Parallel()
+	h := newThread(t, githubsim.Options{})
+	reactions := regexp.MustCompile(`/reactions$`)
+	h.Inject(githubsim.Fault{Path: reactions, Method: "POST", Count: 1, Status: 503})
+	h.Inject(githubsim.Fault{Path: reactions, Method: "POST", Count: 1, Cut: true, AfterWork: true})
+	require.NoError(t, h.poster.React(ctx, h.place, librarian.ReactionEyes))
+	require.Equal(t, []string{"librarian[bot] eyes"}, h.marks())
+	h.Inject(githubsim.Fault{Path: reactions, Method: "POST", Count: 3, Status: 503})
+	require.Error(t, h.poster.React(ctx, h.place, librarian.ReactionRocket), "but not for ever")
+	require.NoError(t, h.poster.React(ctx, h.place, librarian.ReactionRocket))
+}
+
 func TestReactWaitsOutAShortLimit(t *testing.T) {
 	t.Parallel()
 	h := newThread(t, githubsim.Options{})

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/google/go-github/v66/github"
 
@@ -15,12 +16,32 @@ import (
 // marks are the reactions that we use.
 var marks = [...]librarian.Reaction{librarian.ReactionEyes, librarian.ReactionConfused, librarian.ReactionRocket}
 
+// A mark that failed on the way is tried again: twice is as once, and nobody else will set it.
+const (
+	markTries = 3
+	markPause = 300 * time.Millisecond // after the first try; twice that after the second
+)
+
 // React marks what asked with r and takes our other marks off it. Twice is as once. A dispatch has nothing that could be
 // marked. A thread that takes no reactions is [librarian.ErrCannotPost]; a rate limit is a [librarian.RateLimitError].
 func (p *Poster) React(ctx context.Context, place librarian.Place, r librarian.Reaction) error {
 	if place.Trigger == librarian.TriggerDispatch {
 		return nil
 	}
+	for try := 1; ; try++ {
+		err := p.react(ctx, place, r)
+		if err == nil || !uncertain(err) || try == markTries {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(markPause << (try - 1)):
+		}
+	}
+}
+
+func (p *Poster) react(ctx context.Context, place librarian.Place, r librarian.Reaction) error {
 	t, _, err := p.target(ctx, place)
 	if err != nil {
 		return failed("react", err)
