@@ -74,11 +74,10 @@ func (c *cloud) find(ctx context.Context, o Options) ([]option.RequestOption, er
 	ctx, cancel := context.WithTimeout(ctx, credentialTimeout)
 	defer cancel()
 	opts, err := c.open(ctx, o)
-	var f *failure
-	switch {
-	case errors.As(err, &f):
+	if f, ok := errors.AsType[*failure](err); ok {
 		return nil, f
-	case err != nil:
+	}
+	if err != nil {
 		return nil, noCredentials(o.Provider, err)
 	}
 	if o.BaseURL != "" {

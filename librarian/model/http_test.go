@@ -25,14 +25,14 @@ const proxyChild = "MODEL_TEST_PROXY_CHILD" // holds the CA file; set in a proce
 func TestMain(m *testing.M) {
 	if ca := os.Getenv(proxyChild); ca != "" {
 		if err := askThroughProxy(ca); err != nil {
-			fmt.Println(err)
+			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
 		return
 	}
 	end, err := cloudEnvironment()
 	if err != nil {
-		fmt.Println(err)
+		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 	code := m.Run()

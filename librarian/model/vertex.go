@@ -60,11 +60,11 @@ func NewVertex(o Options) (*Anthropic, error) {
 
 // tokenFailure tells a token that is refused from a token server that fails.
 func tokenFailure(err error) error {
-	var refused *oauth2.RetrieveError
+	refused, ok := errors.AsType[*oauth2.RetrieveError](err)
 	switch {
 	case err == nil:
 		return nil
-	case errors.As(err, &refused) && refused.Response != nil && refused.Response.StatusCode < http.StatusInternalServerError:
+	case ok && refused.Response != nil && refused.Response.StatusCode < http.StatusInternalServerError:
 		return noCredentials("vertex", err)
 	}
 	return &failure{e: &Error{Kind: ErrNetwork, Message: "the token server of Vertex failed", Err: err}, retry: !untrusted(err), few: unreachable(err)}
