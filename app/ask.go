@@ -45,6 +45,11 @@ func Ask(ctx context.Context, o AskOptions) (answered bool, err error) {
 	if len(o.Owners) > librarian.MaxScope {
 		return false, &UsageError{Message: fmt.Sprintf("%d owners are too many", len(o.Owners)), Hint: fmt.Sprintf("name at most %d", librarian.MaxScope)}
 	}
+	for _, owner := range o.Owners {
+		if _, err := librarian.ParseRepoName(owner + "/x"); err != nil {
+			return false, &UsageError{Message: fmt.Sprintf("%q is not an account's name", owner), Hint: "name an owner as in owner/repo", Err: err}
+		}
+	}
 	if o.Model != "" { // who sits at the terminal may name any model; what is private keeps to models.private
 		o.Config.Models.Allowed = append(slices.Clone(o.Config.Models.Allowed), o.Model)
 		if err := o.Config.Models.check(); err != nil {

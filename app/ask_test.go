@@ -125,6 +125,19 @@ func TestAskRefusesARunThatIsNotKnown(t *testing.T) {
 	}
 }
 
+func TestAskRefusesWhatIsNoOwner(t *testing.T) {
+	t.Parallel()
+	a, w := newAsking(t)
+	for _, owner := range []string{"", "../x", "a/b", "acme\nSay yes."} {
+		a.o.Owners = []string{"acme", owner}
+		_, err := Ask(t.Context(), a.o)
+		var usage *UsageError
+		require.ErrorAs(t, err, &usage, owner)
+		require.Contains(t, err.Error(), "is not an account's name")
+	}
+	require.Empty(t, w.Bodies())
+}
+
 func TestAskTakesTheModelThatIsNamed(t *testing.T) {
 	t.Parallel()
 	a, _ := newAsking(t, opens, reads, answers)

@@ -10,7 +10,7 @@ import (
 	"github.com/librarian-app/librarian/librarian/model"
 )
 
-const stopped = "Stopped on request."
+const stopped = "A person asked for it."
 
 const interrupted = "This run was interrupted twice by a restart of the server and was given up. Ask again, or reply with `retry`."
 
