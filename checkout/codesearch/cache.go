@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"sort"
 	"strings"
 	"sync"
@@ -115,8 +116,8 @@ func (c *Cache) touch(key Key) {
 
 // neighbour finds an index of the same store in memory. c.mu is held.
 func (c *Cache) neighbour(key Key) *Index {
-	for i := len(c.recent) - 1; i >= 0; i-- {
-		if k := c.recent[i]; k.Store == key.Store {
+	for _, k := range slices.Backward(c.recent) {
+		if k.Store == key.Store {
 			return c.open[k]
 		}
 	}

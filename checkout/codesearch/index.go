@@ -96,9 +96,7 @@ func Build(ctx context.Context, src Source, opt Options) (*Index, error) {
 	failed := 0
 	next := make(chan int)
 	for range workers {
-		wg.Add(1)
-		go func() {
-			defer wg.Done()
+		wg.Go(func() {
 			s := newSegmenter(ix.dict)
 			for i := range next {
 				f := files[i]
@@ -126,7 +124,7 @@ func Build(ctx context.Context, src Source, opt Options) (*Index, error) {
 				}
 				ix.segs[i] = s.segment(f.Path, text)
 			}
-		}()
+		})
 	}
 	for i := range files {
 		if ctx.Err() != nil {

@@ -317,7 +317,7 @@ func stopWord(w string) bool { return len(w) < 2 || stopWords[w] }
 
 var stopWords = func() map[string]bool {
 	m := map[string]bool{}
-	for _, w := range strings.Fields(`a an the of to in on at by for from with without into onto over under about as is are was were be been being am do does did done doing
+	for w := range strings.FieldsSeq(`a an the of to in on at by for from with without into onto over under about as is are was were be been being am do does did done doing
 		have has had having can could may might must shall should will would i me my we us our you your he she it its they them their this that these those there here
 		what which who whom whose when where why how if then than so but and or not no nor only own same too very just also any all each every some such other another more most
 		up down out off again once both few s t d ll re ve m isn aren doesn don didn won wouldn cannot via per vs etc
@@ -336,7 +336,7 @@ var stopWords = func() map[string]bool {
 // seldom, so their idf is high; they count, but little.
 var weakWords = func() map[string]bool {
 	m := map[string]bool{}
-	for _, w := range strings.Fields(`able above accordingly ago ahead allowed almost alone along already although anymore anyway anywhere apart appear appears around ask asks asked away
+	for w := range strings.FieldsSeq(`able above accordingly ago ahead allowed almost alone along already although anymore anyway anywhere apart appear appears around ask asks asked away
 		back bad based basically become becomes been behind believe believed below beside besides best better beyond big brand bring brings brought call called calls came care cause causes certain clear close
 		come common completely correct correctly course current currently day days deal different difference done due ease easily easy eat eats else end ended ends enough entire entirely especially everything exact example
 		expect expected far feel few figure fine finish fit fits five follow following follows former found four free frequently full fully further future gave general generally give given gives giving goes good great
@@ -349,7 +349,7 @@ var weakWords = func() map[string]bool {
 		m[w] = true
 	}
 	// These do mean something in code.
-	for _, w := range strings.Fields(`call calls called close end ended finish free hold holds job keep last move moved next open original point run running second send set start started state step stop system thrown time times top type typed view wait waiting word words result rule runtime half current higher lower future brand`) {
+	for w := range strings.FieldsSeq(`call calls called close end ended finish free hold holds job keep last move moved next open original point run running second send set start started state step stop system thrown time times top type typed view wait waiting word words result rule runtime half current higher lower future brand`) {
 		delete(m, w)
 	}
 	return m

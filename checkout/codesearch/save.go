@@ -23,7 +23,7 @@ func (ix *Index) Save(path string) error {
 	if err != nil {
 		return fmt.Errorf("codesearch: save: %w", err)
 	}
-	defer os.Remove(tmp.Name())
+	defer func() { _ = os.Remove(tmp.Name()) }() // renamed by then when all went well
 	err = ix.write(tmp)
 	if e := tmp.Close(); err == nil {
 		err = e
@@ -83,7 +83,7 @@ func Open(path string, src Source) (*Index, error) {
 	if err != nil {
 		return nil, fmt.Errorf("codesearch: open: %w", err)
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }()
 	ix, err := read(bufio.NewReaderSize(f, 1<<20))
 	if err != nil {
 		return nil, fmt.Errorf("codesearch: open %s: %w", filepath.Base(path), err)

@@ -64,7 +64,7 @@ func (s TreeSource) Read(_ context.Context, f File, limit int64) ([]byte, error)
 	if err != nil {
 		return nil, err
 	}
-	defer r.Close()
+	defer func() { _ = r.Close() }()
 	return io.ReadAll(io.LimitReader(r, limit))
 }
 

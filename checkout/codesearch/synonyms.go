@@ -37,14 +37,14 @@ var synonymTable = sync.OnceValue(func() map[string][]synonym {
 			continue
 		}
 		var parts []string
-		for _, w := range strings.Fields(head) {
+		for w := range strings.FieldsSeq(head) {
 			parts = append(parts, phraseStem(w))
 		}
 		h := strings.Join(parts, " ")
 		if len(parts) == 1 {
 			h = stem(head)
 		}
-		for _, w := range strings.Fields(rest) {
+		for w := range strings.FieldsSeq(rest) {
 			add(h, stem(w), false)
 			if len(parts) == 1 {
 				single = append(single, pair{h, stem(w)})

@@ -2,6 +2,7 @@ package syntax
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 )
 
@@ -439,9 +440,9 @@ func firstName(ts []token) string {
 }
 
 func lastName(ts []token) string {
-	for i := len(ts) - 1; i >= 0; i-- {
-		if ts[i].word() {
-			return ts[i].text
+	for _, t := range slices.Backward(ts) {
+		if t.word() {
+			return t.text
 		}
 	}
 	return ""

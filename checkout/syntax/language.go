@@ -40,7 +40,7 @@ type language struct {
 func kinds(pairs ...string) map[string]string {
 	m := make(map[string]string, len(pairs)/2)
 	for i := 0; i+1 < len(pairs); i += 2 {
-		for _, w := range strings.Fields(pairs[i]) {
+		for w := range strings.FieldsSeq(pairs[i]) {
 			m[w] = pairs[i+1]
 		}
 	}

@@ -84,14 +84,14 @@ func loadPlaces(name string, files ...string) (Set, error) {
 			}
 			var q Question
 			if err := json.Unmarshal(lines.Bytes(), &q); err != nil {
-				f.Close()
+				_ = f.Close()
 				return set, fmt.Errorf("bench: load %s line %d: %w", filepath.Base(p), n, err)
 			}
 			q.name = q.Repo
 			set.Questions = append(set.Questions, q)
 		}
 		err = lines.Err()
-		f.Close()
+		_ = f.Close()
 		if err != nil {
 			return set, fmt.Errorf("bench: load %s: %w", filepath.Base(p), err)
 		}
@@ -176,7 +176,7 @@ func counts(p, root string) bool {
 	default:
 		return false
 	}
-	for _, d := range strings.Split(path.Dir(p), "/") {
+	for d := range strings.SplitSeq(path.Dir(p), "/") {
 		switch d {
 		case "node_modules", "vendor", "build", "dist", "target", "__pycache__", ".git", ".venv", "venv", "_build", "deps", ".build", ".gradle", ".next", ".tox", "out":
 			return false
