@@ -122,6 +122,7 @@ var (
 	uuid    = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}`)
 	offered = regexp.MustCompile(`The tools are: [a-z_, ]*`)
 	seconds = regexp.MustCompile(`\b\d+\.\ds\b`)
+	left    = regexp.MustCompile(`, 9m\d+s, `)          // of ten minutes, on a busy machine
 	found   = regexp.MustCompile(`\(\d+ candidates?\)`) // how many is the ranking's affair, and with it the column of the times
 	columns = regexp.MustCompile(`  +`)
 )
@@ -130,6 +131,7 @@ var (
 func (f *flow) steady(s string) string {
 	s = offered.ReplaceAllString(strings.ReplaceAll(s, f.sim.URL(), "https://github.test"), "The tools are: …")
 	s = columns.ReplaceAllString(found.ReplaceAllString(s, "(N candidates)"), "  ")
+	s = left.ReplaceAllString(s, ", 10m, ")
 	return seconds.ReplaceAllString(uuid.ReplaceAllString(s, "RUN"), "0.1s")
 }
 
