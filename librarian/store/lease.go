@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/librarian-app/librarian/librarian"
@@ -138,12 +139,18 @@ func (s *Store) ReleaseLease(ctx context.Context, id librarian.RunID, owner stri
 	return s.Tx(ctx, func(t *Tx) error { return t.ReleaseLease(ctx, id, owner, r) })
 }
 
-// ExpireLeases ends every lease that is held. Only a process that serves alone (see [Lock]) may call it, at its start: the
-// holders are dead.
+// ExpireLeases ends every lease that is held, and the wait for a worker that may have taken a job without coming to its lease.
+// Only a process that serves alone (see [Lock]) may call it, at its start: they are all dead.
 func (s *Store) ExpireLeases(ctx context.Context) error {
+	now := micros(s.Now())
 	return s.Tx(ctx, func(t *Tx) error {
-		if _, err := t.exec(ctx, "UPDATE runs SET lease_until = ? WHERE lease_until > ?", micros(s.Now()), micros(s.Now())); err != nil {
-			return fmt.Errorf("store: expire leases: %w", err)
+		for _, q := range []string{
+			"UPDATE runs SET lease_until = ? WHERE lease_until > ?",
+			"UPDATE runs SET wake_at = ? WHERE lease_until IS NULL AND wake_at > ? AND not_before <= " + strconv.FormatInt(now, 10) + " AND state IN (" + openStates + ")",
+		} {
+			if _, err := t.exec(ctx, q, now, now); err != nil {
+				return fmt.Errorf("store: expire leases: %w", err)
+			}
 		}
 		return nil
 	})
