@@ -2,12 +2,18 @@ package app
 
 import (
 	"context"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/x509"
+	"encoding/pem"
+	"flag"
 	"fmt"
 	"log/slog"
 	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -54,6 +60,15 @@ func (l *lockedBuffer) String() string {
 	return l.b.String()
 }
 
+// appKey is made once: a key takes a good part of a second.
+var appKey = sync.OnceValue(func() []byte {
+	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		panic(err)
+	}
+	return pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)})
+})
+
 // newFlow makes a world with the public acme/pantry and the private acme/cellar and whatever build adds, and starts the App.
 func newFlow(t *testing.T, m model.Model, build func(*flow)) *flow {
 	t.Helper()
@@ -80,7 +95,7 @@ func newFlowOn(t *testing.T, secure bool, o githubsim.Options, m model.Model, bu
 	f.world, err = buildWorld(f.sim, []simRepo{
 		{name: librarian.RepoName{Owner: "acme", Name: "pantry"}, path: filepath.Join(dir, "pantry.git")},
 		{name: librarian.RepoName{Owner: "acme", Name: "cellar"}, path: filepath.Join(dir, "cellar.git"), private: true},
-	}, githubsim.AppOptions{})
+	}, githubsim.AppOptions{PrivateKeyPEM: appKey()})
 	require.NoError(t, err)
 	f.cfg.Server = ServerConfig{Listen: "127.0.0.1:0", Data: filepath.Join(dir, "data")}
 	f.cfg.GitHub = GitHubConfig{APIURL: f.sim.APIURL(), WebURL: f.sim.URL(), AppID: f.world.app.ID}
@@ -539,6 +554,10 @@ func TestMain(m *testing.M) {
 	Child()
 	if os.Getenv("LIBRARIAN_TEST_SERVE") != "" {
 		os.Exit(serveForTest())
+	}
+	flag.Parse()
+	if p := flag.Lookup("test.parallel"); p.Value.String() == fmt.Sprint(runtime.GOMAXPROCS(0)) {
+		_ = p.Value.Set("8") // flows wait more than they work
 	}
 	os.Exit(m.Run())
 }

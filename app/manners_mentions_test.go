@@ -44,7 +44,7 @@ func hear(t *testing.T) (*githubsim.Server, world, *listened) {
 	sim := githubsim.New(githubsim.Options{})
 	require.NoError(t, sim.Start(t.Context(), "127.0.0.1:0"))
 	t.Cleanup(sim.Close)
-	w, err := buildWorld(sim, []simRepo{{name: librarian.RepoName{Owner: "acme", Name: "pantry"}}}, githubsim.AppOptions{})
+	w, err := buildWorld(sim, []simRepo{{name: librarian.RepoName{Owner: "acme", Name: "pantry"}}}, githubsim.AppOptions{PrivateKeyPEM: appKey()})
 	require.NoError(t, err)
 	_, err = sim.CreateBot("helper[bot]")
 	require.NoError(t, err)
