@@ -35,6 +35,7 @@ type cli struct {
 	Tool      toolCmd      `cmd:"" help:"Call one of the agent's tools by hand, without a model."`
 	Serve     serveCmd     `cmd:"" help:"Run the App."`
 	Githubsim githubsimCmd `cmd:"" help:"Run a simulated GitHub to point a server at."`
+	Bench     benchCmd     `cmd:"" help:"Benchmarks."`
 	Version   versionCmd   `cmd:"" help:"Print the version."`
 }
 

@@ -14,7 +14,7 @@ const scoutIs = "This is a ranked code search without a language model: it shows
 // doubtful is the confidence below which a ranking's first places are not called an answer. At this bound, measured on
 // questions put to the right repository and to wrong ones, most of the latter are told apart; see
 // checkout/codesearch/testdata/README.md for the trade-off.
-const doubtful = 0.5
+const doubtful = 0.3
 
 // answer makes the arguments of provide_results from what was read.
 func (c *conversation) answer() map[string]any {
