@@ -130,3 +130,18 @@ func TestT5_APullRequestOfAThousandFilesIsDiffedLocally(t *testing.T) {
 	require.Contains(t, m.Calls()[0].Messages[0].Parts[0].Text, "It changes 1000 files")
 	require.NoError(t, m.Done())
 }
+
+func TestFlowAConfiguredEventIsAskedByTheRepository(t *testing.T) {
+	t.Parallel()
+	f := newFlow(t, nil, func(f *flow) {
+		lids(f)
+		f.cfg.Triggers.Events = []QuestionConfig{{On: "pull_request.opened", Question: "What is the rim of a lid?"}}
+		f.cfg.Limits.UserRuns = 1 // nobody's: the repository has its own cap
+	})
+	for n := range 2 {
+		p, err := f.sim.OpenPull("acme/lids", simReads, githubsim.PullOptions{Title: fmt.Sprintf("Widen lids %d", n), Body: "b", Head: "wide"})
+		require.NoError(t, err)
+		f.eventually("the event's question is answered", func() bool { return len(f.comments("acme/lids", p.Number)) == 1 })
+		require.Contains(t, f.comments("acme/lids", p.Number)[0].Body, "/acme/lids/blob/"+p.HeadSHA+"/lid.go#L")
+	}
+}

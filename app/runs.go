@@ -148,8 +148,11 @@ func ShowRun(ctx context.Context, o RunsOptions, id string) error {
 			strings.ReplaceAll(strings.Map(printable, report.Redact(asked(q), nil)), "\n", "\n    "))
 		var calls []librarian.ToolEndData
 		var posted []string
+		var votes librarian.VotesData
 		for _, e := range events {
 			switch e.Kind {
+			case librarian.EventVotes:
+				_ = json.Unmarshal(e.Data, &votes) // as they were when a status was last asked for
 			case librarian.EventToolEnd:
 				var d librarian.ToolEndData
 				if json.Unmarshal(e.Data, &d) == nil && e.Attempt == r.Attempt {
@@ -178,6 +181,9 @@ func ShowRun(ctx context.Context, o RunsOptions, id string) error {
 		}
 		for _, u := range posted {
 			fmt.Fprintf(o.Out, "Posted: %s\n", u)
+		}
+		if votes.Up+votes.Down > 0 {
+			fmt.Fprintf(o.Out, "Votes: 👍 %d 👎 %d\n", votes.Up, votes.Down)
 		}
 		return nil
 	})

@@ -24,6 +24,7 @@ func TestRunsBesideARunningServer(t *testing.T) {
 	f := newFlow(t, m, nil)
 	_, answers := f.ask("acme/pantry", simUser, "@librarian what spoils first, "+token+"?\nmore")
 	require.Len(t, answers, 1)
+	f.eventually("the run is over", func() bool { return strings.Contains(f.log.String(), "run ended") }) // a moment after its mark
 	var out bytes.Buffer
 	o := RunsOptions{Dir: f.cfg.Server.Data, Out: &out, Now: time.Now}
 

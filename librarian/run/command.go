@@ -243,9 +243,6 @@ func (r *Runner) status(ctx context.Context, run librarian.Run) (reply, error) {
 // votes counts what readers thought of an answer, and keeps it with the run. What cannot be asked just now is as it was.
 func (r *Runner) votes(ctx context.Context, x librarian.Run, h history) librarian.VotesData {
 	id := h.comment(librarian.RoleAnswer, 1)
-	if id == 0 {
-		id = h.comment(librarian.RoleProgress, 1) // it became the answer
-	}
 	if r.o.Votes == nil || x.State != librarian.StatePublished || id == 0 {
 		return h.votes
 	}

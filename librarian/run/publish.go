@@ -130,7 +130,8 @@ func (r *Runner) post(ctx context.Context, run librarian.Run, h history) error {
 		o.Kind, o.Message = librarian.OutcomeFailed, "What this answer is made from may no longer be read in this thread, so it is not shown."
 		h.calls = nil
 	}
-	edit := adm.set.Notify == settings.NotifyEdit && h.comment(librarian.RoleProgress, 1) != 0
+	// A check run is one by itself: its progress becomes the answer anyhow.
+	edit := adm.set.Notify == settings.NotifyEdit && place.Kind != librarian.PlaceCommit && h.comment(librarian.RoleProgress, 1) != 0
 	if err := r.answer(ctx, run, o, adm, h, edit); err != nil {
 		return err
 	}
@@ -226,10 +227,10 @@ func (r *Runner) say(ctx context.Context, run librarian.Run, h history, role str
 		if err != nil {
 			return err
 		}
-		if posted.Comment == p.Known {
+		if posted.Comment == h.comment(role, p.Part) {
 			continue
 		}
-		posted.Role, posted.Part = p.Role, p.Part
+		posted.Role, posted.Part = role, p.Part
 		// Made is made: the log must know it even if the run is being stopped.
 		if err := r.record(context.WithoutCancel(ctx), run.ID, librarian.EventPosted, posted); err != nil {
 			return err
