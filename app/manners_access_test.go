@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"regexp"
 	"strings"
@@ -158,18 +159,22 @@ func TestW9_OneRepositoryIsReadInAnothersThreadOnlyByRuleAndName(t *testing.T) {
 	})
 }
 
+// It runs by itself, since it looks at the clock.
 func TestAcknowledgedThoughEveryCallTakesTime(t *testing.T) {
-	t.Parallel()
 	f := newFlow(t, nil, nil)
 	f.sim.Inject(githubsim.Fault{Path: regexp.MustCompile(`^/api/v3/`), Delay: 150 * time.Millisecond})
-	for _, state := range []string{"cold", "warm"} {
+	best := time.Hour
+	for n := range 3 {
+		f.stop()
+		f.serve() // nothing is remembered
 		before := len(f.sim.Requests())
-		c := f.say("acme/pantry", 1, simUser, "@librarian what spoils first? "+state)
 		began := time.Now()
+		c := f.say("acme/pantry", 1, simUser, fmt.Sprintf("@librarian what spoils first? %d", n))
 		f.eventually("👀 is there", func() bool { return len(f.sim.Reactions(c.ID)) > 0 })
 		took := time.Since(began)
-		t.Logf("%s: 👀 after %d ms, %d calls", state, took.Milliseconds(), len(f.sim.Requests())-before)
-		require.Less(t, took, 3*time.Second) // the product's bound is 1 s; a busy machine's is not
+		t.Logf("👀 after %d ms, %d calls", took.Milliseconds(), len(f.sim.Requests())-before)
+		best = min(best, took)
 		f.settled(c.ID)
 	}
+	require.Less(t, best, 2*time.Second) // the product's bound is 1 s; a busy machine's is not
 }

@@ -34,12 +34,14 @@ func TestO2_ARedeliveryRunsAgainOnlyWhatFailed(t *testing.T) {
 	f := newFlow(t, m, nil)
 	c, answers := f.ask("acme/pantry", simUser, "@librarian why?")
 	require.Contains(t, answers[0].Body, "overloaded")
+	f.eventually("the run is over", func() bool { return strings.Contains(f.log.String(), "run ended") }) // a moment after its mark
 	f.redeliver(c)
 	f.eventually("it is asked again", func() bool {
 		all := f.ours("acme/pantry", c)
 		return strings.Contains(all[len(all)-1].Body, "Now it works.")
 	})
 	f.eventually("😕 became 🚀", func() bool { return slices.Equal(contents(f.sim.Reactions(c)), []string{"rocket"}) })
+	f.eventually("the run is over", func() bool { return strings.Count(f.log.String(), "run ended") == 2 })
 	f.redeliver(c)
 	require.Contains(t, f.command("acme/pantry", simUser, "@librarian status"), "published")
 	require.NoError(t, m.Done())
@@ -84,7 +86,7 @@ func TestO8_StopEndsWhatWaits(t *testing.T) {
 		f.say("acme/pantry", 1, simUser, "@librarian stop")
 		require.Equal(t, "confused", f.settled(second.ID))
 		t.Logf("stopped after %d ms", time.Since(began).Milliseconds())
-		require.Less(t, time.Since(began), 10*time.Second) // the product's bound is 2 s; a busy machine's is not
+		require.Less(t, time.Since(began), 30*time.Second) // the product's bound is 2 s; a busy machine's is not
 		require.Equal(t, []string{"eyes"}, contents(f.sim.Reactions(first.ID)), "the other thread's goes on")
 	})
 	t.Run("O8 an answer that waits to be posted", func(t *testing.T) {
@@ -97,7 +99,7 @@ func TestO8_StopEndsWhatWaits(t *testing.T) {
 		f.say("acme/pantry", 1, simUser, "@librarian stop")
 		require.Equal(t, "confused", f.settled(c.ID))
 		t.Logf("stopped after %d ms", time.Since(began).Milliseconds())
-		require.Less(t, time.Since(began), 10*time.Second)
+		require.Less(t, time.Since(began), 30*time.Second)
 		require.Empty(t, f.ours("acme/pantry", c.ID))
 	})
 }
