@@ -49,7 +49,6 @@ func TestConfigFileListsEveryKey(t *testing.T) {
 func keysOf(prefix string, t reflect.Type) []string {
 	var out []string
 	for f := range t.Fields() {
-		f := f
 		key := prefix + f.Tag.Get("yaml")
 		if f.Type.Kind() == reflect.Struct {
 			out = append(out, keysOf(key+".", f.Type)...)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -91,9 +92,7 @@ func (l *leaking) repo(t *testing.T, full, visibility string, more map[string]st
 	owner, name, _ := strings.Cut(full, "/")
 	secret := "canary-" + name + "-9"
 	files := map[string]string{"secret.go": "package secret\n\n// Value is " + secret + ".\nconst Value = \"" + secret + "\"\n", secret + ".txt": secret + "\n"}
-	for path, text := range more {
-		files[path] = text
-	}
+	maps.Copy(files, more)
 	dir := filepath.Join(filepath.Dir(l.cfg.Server.Data), owner+"-"+name+".git")
 	require.NoError(t, githubsim.NewGitRepo(t.Context(), "", dir, githubsim.Commit{Message: secret, When: time.Unix(1_770_000_000, 0), Files: files}))
 	r, err := l.sim.CreateRepo(owner, name, githubsim.RepoOptions{Path: dir, Visibility: visibility, Description: secret})

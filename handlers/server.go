@@ -134,7 +134,7 @@ var signature = regexp.MustCompile(`^sha256=[0-9a-f]{64}$`)
 func (h *Webhook) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer func() {
 		if p := recover(); p != nil {
-			if p == http.ErrAbortHandler {
+			if errors.Is(http.ErrAbortHandler, p) {
 				panic(p)
 			}
 			h.log(r).Error("panic in a webhook handler", "panic", fmt.Sprint(p))

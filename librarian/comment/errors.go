@@ -57,11 +57,12 @@ func refused(why string) error {
 
 // said is the message of an answer with those of its errors.
 func said(e *github.ErrorResponse) string {
-	all := e.Message
+	var all strings.Builder
+	all.WriteString(e.Message)
 	for _, one := range e.Errors {
-		all += "\n" + one.Message
+		all.WriteString("\n" + one.Message)
 	}
-	return all
+	return all.String()
 }
 
 // status is the HTTP status that GitHub answered with; 0 where it did not answer.

@@ -291,7 +291,7 @@ func TestT6_P1_WhatGitHubSays(t *testing.T) {
 			_, err := s.poster.Say(ctx, s.place, s.post(librarian.RoleAnswer, "x"))
 			require.Error(t, err)
 			for _, kind := range []error{librarian.ErrCannotPost, librarian.ErrTooLong} {
-				require.Equal(t, kind == tt.want, errors.Is(err, kind), "%v", err)
+				require.Equal(t, errors.Is(kind, tt.want), errors.Is(err, kind), "%v", err)
 			}
 			require.Empty(t, s.ours())
 		})

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -60,7 +61,7 @@ func (c *cloud) reach(ctx context.Context, o Options) ([]option.RequestOption, e
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	case f := <-done:
-		return f.opts[:len(f.opts):len(f.opts)], f.err
+		return slices.Clip(f.opts), f.err
 	}
 }
 

@@ -75,8 +75,7 @@ func refineOpenAI(f *failure, code, kind string) *failure {
 
 // streamError finds the event by which a stream of the SDK's reported an error.
 func streamError(err error) (json.RawMessage, bool) {
-	var e *ssestream.StreamError
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*ssestream.StreamError](err); ok {
 		return e.Event.Data, true
 	}
 	return nil, false

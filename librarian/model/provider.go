@@ -106,8 +106,7 @@ func (p provider) generate(ctx context.Context, once func(ctx context.Context, t
 		return reply, nil
 	})
 	if err != nil {
-		var f *failure
-		if errors.As(err, &f) {
+		if f, ok := errors.AsType[*failure](err); ok {
 			f.e.Message = p.clean(f.e.Message)
 			return Reply{}, f.e
 		}
@@ -190,8 +189,7 @@ func (p provider) classify(err error) *failure {
 		return &failure{e: &Error{Kind: ErrInvalid, Message: "the answer is too large", Err: errTooLarge}}
 	}
 	// A URL can hold what should not be in a log; its own error says enough.
-	var u *url.Error
-	if errors.As(err, &u) {
+	if u, ok := errors.AsType[*url.Error](err); ok {
 		err = u.Err
 	}
 	return &failure{e: &Error{Kind: ErrNetwork, Message: err.Error(), Err: err}, retry: !untrusted(err), few: unreachable(err)}

@@ -45,9 +45,7 @@ func TestP2_ScoutNamesPlacesInCode(t *testing.T) {
 func TestScout_MoreNamesEachPlaceOnce(t *testing.T) {
 	t.Parallel()
 	c := &conversation{}
-	for _, r := range []scoutCandidate{{Path: "lib/http.c", Symbol: "follow"}, {Path: "lib/a.c", Symbol: "parse"}, {Path: "lib/b.c", Symbol: "go"}, {Path: "lib/c.c", Symbol: "parse"}, {Path: "lib/http.h", Symbol: "follow"}} {
-		c.read = append(c.read, r)
-	}
+	c.read = append(c.read, []scoutCandidate{{Path: "lib/http.c", Symbol: "follow"}, {Path: "lib/a.c", Symbol: "parse"}, {Path: "lib/b.c", Symbol: "go"}, {Path: "lib/c.c", Symbol: "parse"}, {Path: "lib/http.h", Symbol: "follow"}}...)
 	require.Equal(t, []string{"parse", "go", "http.h"}, c.more())
 }
 

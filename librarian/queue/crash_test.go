@@ -30,7 +30,7 @@ const crashLease = 1500 * time.Millisecond
 func TestMain(m *testing.M) {
 	if os.Getenv(childHang) != "" {
 		if err := child(); err != nil {
-			fmt.Println("error", err)
+			fmt.Fprintln(os.Stdout, "error", err)
 			os.Exit(1)
 		}
 		return
@@ -69,7 +69,7 @@ func child() error {
 			if _, err := s.Append(ctx, id, librarian.EventNote, librarian.NoteData{Text: "hanging"}); err != nil {
 				return err
 			}
-			fmt.Println("hangs", id)
+			fmt.Fprintln(os.Stdout, "hangs", id)
 			select {}
 		}
 	}

@@ -124,7 +124,8 @@ func (c Comment) Help(h Help) string {
 
 // commandList says what can be asked for beside a question.
 func (c Comment) commandList() string {
-	out := "- " + c.code("@"+c.Bot+" help") + " shows this."
+	var out strings.Builder
+	out.WriteString("- " + c.code("@"+c.Bot+" help") + " shows this.")
 	for _, o := range []struct{ command, args, does string }{
 		{"stop", "", "stops what I am doing in this thread."},
 		{"status", "", "says how far I am."},
@@ -133,10 +134,10 @@ func (c Comment) commandList() string {
 		{"forget", "", "deletes my answer and what I keep of it."},
 	} {
 		if slices.Contains(c.Commands, o.command) {
-			out += "\n- " + c.code("@"+c.Bot+" "+o.command+o.args) + " " + o.does
+			out.WriteString("\n- " + c.code("@"+c.Bot+" "+o.command+o.args) + " " + o.does)
 		}
 	}
-	return out
+	return out.String()
 }
 
 // single makes one body. What it is made of is short by construction; should it not fit all the same, its last blocks go.

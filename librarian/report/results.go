@@ -108,16 +108,17 @@ func (r *Results) Tool() tool.Tool {
 		Run:     r.provide,
 		Refine: func(s *jsonschema.Schema) {
 			one, loc := 1, s.Properties["locations"]
-			s.Properties["summary"].MinLength, s.Properties["summary"].MaxLength = &one, intp(MaxSummary)
-			s.Properties["description"].MaxLength = intp(MaxDescription)
-			loc.Types, loc.Type, loc.MaxItems = nil, "array", intp(MaxLocations)
+			s.Properties["summary"].MinLength, s.Properties["summary"].MaxLength = &one, new(MaxSummary)
+			s.Properties["description"].MaxLength = new(MaxDescription)
+			loc.Types, loc.Type, loc.MaxItems = nil, "array", new(MaxLocations)
 			loc.Items.Properties["file"].MinLength = &one
-			loc.Items.Properties["note"].MaxLength = intp(MaxNote)
+			loc.Items.Properties["note"].MaxLength = new(MaxNote)
 		},
 	})
 }
 
-func intp(n int) *int { return &n }
+//go:fix inline
+func intp(n int) *int { return new(n) }
 
 // draft is an answer in the making: what holds of a call, and what is wrong with the rest.
 type draft struct {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
@@ -145,7 +146,7 @@ func Parse(text string) (Turn, error) {
 	call := Call(uses...)
 	return func(ctx context.Context, c model.Call) (model.Reply, error) {
 		r, err := call(ctx, c)
-		r.Message.Parts = append(said[:len(said):len(said)], r.Message.Parts...)
+		r.Message.Parts = append(slices.Clip(said), r.Message.Parts...)
 		if len(uses) == 0 {
 			r.Stop = model.StopEnd
 		}

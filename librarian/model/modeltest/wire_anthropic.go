@@ -3,6 +3,7 @@ package modeltest
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"regexp"
 	"strings"
@@ -320,9 +321,7 @@ func (anthropicWire) answer(w *Wire, request any, a Answer) ([]byte, [][]byte) {
 	}
 	whole := encode(msg(content, stop, usage))
 	begin := map[string]any{}
-	for k, v := range usage {
-		begin[k] = v
-	}
+	maps.Copy(begin, usage)
 	begin["output_tokens"] = 1
 	all := [][]byte{event("message_start", map[string]any{"type": "message_start", "message": msg([]any{}, nil, begin)}),
 		event("ping", map[string]any{"type": "ping"})}
