@@ -134,7 +134,7 @@ var signature = regexp.MustCompile(`^sha256=[0-9a-f]{64}$`)
 func (h *Webhook) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer func() {
 		if p := recover(); p != nil {
-			if errors.Is(http.ErrAbortHandler, p) {
+			if err, ok := p.(error); ok && errors.Is(err, http.ErrAbortHandler) {
 				panic(p)
 			}
 			h.log(r).Error("panic in a webhook handler", "panic", fmt.Sprint(p))
