@@ -264,7 +264,7 @@ func BenchmarkBlame(b *testing.B) {
 }
 
 // busiest is the source file that was changed most often among the newest
-// 2,000 commits, but not more than 100 times: of the very busiest files the
+// 2,000 commits, but not more than 300 times: of the very busiest files the
 // baseline would fetch for an hour.
 func (m *bench) busiest(b *testing.B) string {
 	count := map[string]int{}
@@ -275,7 +275,7 @@ func (m *bench) busiest(b *testing.B) string {
 	for l := range strings.Lines(checkouttest.Git(b, m.dir, "-c", "core.quotePath=false", "ls-tree", "-r", "--name-only", "HEAD")) {
 		p := strings.TrimSpace(l)
 		code := slices.Contains([]string{".go", ".py", ".rb", ".c", ".php", ".java", ".ts", ".txt"}, filepath.Ext(p))
-		if code && count[p] > count[best] && count[p] <= 100 {
+		if code && count[p] > count[best] && count[p] <= 300 {
 			best = p
 		}
 	}

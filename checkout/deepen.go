@@ -28,6 +28,11 @@ func (c *Checkout) Git(ctx context.Context, stdin io.Reader, stdout func(io.Read
 	if len(args) == 0 || !slices.Contains(readVerbs, args[0]) {
 		return errors.New("checkout: Git runs commands that read only")
 	}
+	lock, err := c.store.locks.shared(ctx, c.tree.key.lock("shallow"))
+	if err != nil {
+		return err
+	}
+	defer lock.unlock()
 	return c.store.git.run(ctx, gitCommand{dir: c.gitDir(), args: args, stdin: stdin, stdout: stdout})
 }
 
@@ -86,12 +91,20 @@ func (s *Store) deepen(ctx context.Context, k storeKey, req Request, sha string,
 		slices.Sort(tips)
 		tips = slices.Compact(tips)
 	}
+	cut, err := s.locks.exclusive(ctx, k.lock("shallow"))
+	if err != nil {
+		return err
+	}
+	defer cut.unlock()
 	err = s.fetchHistory(ctx, req, dir, tips, depth, lock)
 	if errors.Is(err, errNotThere) && len(tips) > 1 {
 		err = s.fetchHistory(ctx, req, dir, []string{sha}, depth, lock)
 	}
 	if err != nil {
 		return notThere(req, err)
+	}
+	if err := s.mendShallow(ctx, dir); err != nil {
+		return err
 	}
 	if depth >= Whole {
 		if err := os.WriteFile(filepath.Join(dir, "whole"), nil, 0o600); err != nil {
@@ -104,6 +117,68 @@ func (s *Store) deepen(ctx context.Context, k storeKey, req Request, sha string,
 		}
 		refs.Depth[sha] = depth
 	})
+}
+
+// mendShallow takes those commits from the list of cut-off ones whose parents
+// are there after all. A fetch of limited depth puts them on it: git means
+// "from here on no deeper", also where the store is deeper already. Nobody
+// reads history meanwhile, by the lock "shallow".
+func (s *Store) mendShallow(ctx context.Context, dir string) error {
+	path := filepath.Join(dir, "shallow")
+	b, err := os.ReadFile(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	listed := strings.Fields(string(b))
+	parents := map[string][]string{}
+	var all []string
+	ask := func(w io.Writer) error { _, err := io.WriteString(w, strings.Join(listed, "\n")+"\n"); return err }
+	i := 0
+	err = s.catFile(ctx, dir, ask, func(o object, body io.Reader) error {
+		sha := listed[i]
+		i++
+		text, err := readWhole(o, body, "commit", sha, 16<<20)
+		if errors.Is(err, errMissing) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		for l := range strings.Lines(string(text)) {
+			if l == "\n" {
+				break
+			}
+			if p, ok := strings.CutPrefix(l, "parent "); ok {
+				parents[sha] = append(parents[sha], strings.TrimSpace(p))
+				all = append(all, strings.TrimSpace(p))
+			}
+		}
+		return nil
+	})
+	if err != nil || len(all) == 0 {
+		return err
+	}
+	missing, err := s.missing(ctx, dir, all)
+	if err != nil {
+		return err
+	}
+	lacks := map[string]bool{}
+	for _, p := range missing {
+		lacks[p] = true
+	}
+	var keep strings.Builder
+	for _, sha := range listed {
+		if ps, here := parents[sha]; here && slices.ContainsFunc(ps, func(p string) bool { return lacks[p] }) {
+			keep.WriteString(sha + "\n")
+		}
+	}
+	if keep.Len() == 0 {
+		return os.Remove(path)
+	}
+	return writeFile(path, []byte(keep.String()))
 }
 
 func notThere(req Request, err error) error {
@@ -123,6 +198,17 @@ func (s *Store) deepEnough(k storeKey, sha string, depth int) bool {
 		return true
 	}
 	return isWhole(dir) && s.has(dir, sha)
+}
+
+// CutOff gives the commits whose parents are not in the store because the
+// history was fetched only so far.
+func (c *Checkout) CutOff() map[string]bool {
+	b, _ := os.ReadFile(filepath.Join(c.gitDir(), "shallow"))
+	out := map[string]bool{}
+	for _, sha := range strings.Fields(string(b)) {
+		out[sha] = true
+	}
+	return out
 }
 
 // has reports whether a commit was fetched by its own name.

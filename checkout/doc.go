@@ -18,4 +18,67 @@
 //	c, err := s.Acquire(ctx, checkout.Request{Repo: repo, Ref: "main", Credentials: creds})
 //	defer c.Release()
 //	data, err := c.ReadFile(ctx, "README.md")
+//
+// # How it works
+//
+// A ref is resolved by one request of protocol version 2 that names it
+// (lsrefs.go); git ls-remote would list a hundred thousand pull requests. The
+// first commit of a store is fetched whole at depth 1, further ones without
+// blobs and then, in one batch for all who wait, the blobs that are missing
+// (ensure.go). Git talks only to a relay in this process (relay.go), which adds
+// the token, keeps to the allowed hosts and addresses, counts and bounds. What
+// git is given, by its environment, is a pass for one command. A local command
+// sees an ordinary repository with objects missing and cannot be made to fetch.
+//
+// Trees are written by Go code from git cat-file, each blob hashed on the way
+// (materialise.go), so attributes, filters, hooks and symbolic links have
+// nothing to act on: a link is a plain file that holds its target. Files that
+// trees share are linked. A tree or a store appears by a rename, under file
+// locks that git's children inherit (lock.go): a killed process's orphans keep
+// others out until they are gone.
+//
+// # Measured
+//
+// Ratios ours/baseline, smaller is better. The baseline is a blobless clone, then
+// fetch, checkout, reset and clean in it, history with blobs fetched as git comes
+// upon them; 50 ms are added to every request. Two shared, busy cores, git 2.39.5,
+// temporary files in memory, 30 November 2026. The command, in this folder:
+//
+//	LIBRARIAN_BENCH_REPO=<bare repository> go test -run '^$' -bench . -benchtime 1x -timeout 60m .
+//
+//	repository               pallets/flask    curl/curl        symfony/symfony   synthetic
+//	commit                   2ac89889f4       5c61e16869       5feb7493c3
+//	files, commits           236, 5,531       4,449, 39,490    13,139, 72,172    3,000, 5,000
+//	cold-first-grep requests 0.60 (3 of 5)    0.60             0.60              0.60
+//	                bytes    0.18             0.14             0.13              0.19
+//	                time     0.50             0.24             0.12              0.13
+//	warm-same-sha   fetches  0                0                0                 0
+//	                time     0.0012           0.0007           0.0009            0.0005
+//	second-sha      bytes    1.002            1.001            1.001             1.091
+//	                time     1.10             1.01             0.88              0.90
+//	pickaxe-range   requests 0.012 (4 of 330) 0.007            @PSR              0.007
+//	                time     0.028            0.081            @PST              0.017
+//	blame           requests 0.007 (4 of 564) not measured     @BSR              @BYR
+//	                time     0.019            not measured     @BST              @BYT
+//	eight-refs      time     0.39             0.29             0.26              @EYT
+//
+// In pickaxe-range ours begins with one commit and fetches the history too; in
+// blame both have the commits and trees already. curl's baseline for blame was
+// ended after five minutes.
+//
+// Grep is our own scanner everywhere. On symfony/symfony's tree in the page
+// cache (best of five; git grep --no-index -P, ripgrep 13; BenchmarkGrep):
+//
+//	                    ours    git grep   ripgrep
+//	plain text          123 ms    158 ms    153 ms
+//	with a literal       83 ms    163 ms    124 ms
+//	without a literal   256 ms    220 ms    222 ms
+//	any case            209 ms    145 ms    105 ms
+//
+// Git's grep speaks other dialects, and a process for each search would have
+// to be told what is a link and what is binary; for at most a factor of two on
+// one kind of pattern that is not worth it.
+//
+// A repository of 500 MB is acquired in 20 MB of this process's memory
+// (LIBRARIAN_LONG=1 go test -run TestMemory -v .).
 package checkout

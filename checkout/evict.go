@@ -142,6 +142,7 @@ func (s *Store) remove(it item) bool {
 		return false
 	}
 	defer fetch.remove()
+	defer s.sweepLocks(it.key.lock(""))
 	return s.discard(s.storeDir(it.key)) == nil
 }
 

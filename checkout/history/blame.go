@@ -134,7 +134,12 @@ func pathHistory(ctx context.Context, c *checkout.Checkout, tips []string, path 
 		}
 		return nil
 	}, "--stdin", "-m", "--", path)
-	return slices.DeleteFunc(born, func(c string) bool { return merges[c] && differs[c] < 2 }), err
+	if err != nil {
+		return nil, err
+	}
+	// A first commit has nothing that the path could have been moved from.
+	err = lines(ctx, c, commits.String(), func(l string) error { lacks[l] = false; return nil }, "rev-list", "--no-walk=unsorted", "--max-parents=0", "--stdin")
+	return slices.DeleteFunc(born, func(c string) bool { return !lacks[c] || merges[c] && differs[c] < 2 }), err
 }
 
 // renamedFrom finds the name that path had before, and the commits where it still had it.

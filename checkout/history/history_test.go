@@ -156,6 +156,36 @@ func TestLogDepth(t *testing.T) {
 	require.Equal(t, 5, r.LookedAt)
 }
 
+// TestLogKeepsDepth: a shallow look at an older commit must not cut off what a
+// deeper one brought.
+func TestLogKeepsDepth(t *testing.T) {
+	t.Parallel()
+	var b strings.Builder
+	for i := range 60 {
+		fmt.Fprintf(&b, "-- @commit c%d --\n-- f%d.txt --\n%d\n", i, i, i)
+	}
+	_, c, ids := open(t, b.String())
+	deep := history.LogOptions{LookAt: 40, Limit: 100}
+	r, err := history.Log(t.Context(), c, deep)
+	require.NoError(t, err)
+	require.Len(t, r.Commits, 40)
+	old, err := history.Log(t.Context(), c, history.LogOptions{To: ids["c50"], LookAt: 3})
+	require.NoError(t, err)
+	require.Equal(t, []string{"c50", "c49", "c48"}, subjects(old))
+	_, err = history.Show(t.Context(), c, ids["c45"], history.DiffOptions{})
+	require.NoError(t, err)
+	again, err := history.Log(t.Context(), c, deep)
+	require.NoError(t, err)
+	require.Empty(t, cmp.Diff(r, again))
+	for _, cm := range again.Commits {
+		require.Len(t, cm.Changed, 1, "no commit looks like the one that added everything")
+	}
+	all, err := history.Log(t.Context(), c, history.LogOptions{LookAt: 100, Limit: 100})
+	require.NoError(t, err)
+	require.Len(t, all.Commits, 60)
+	require.False(t, all.Stopped)
+}
+
 func TestLogIsTwoBatches(t *testing.T) {
 	t.Parallel()
 	srv, c, _ := open(t, past)

@@ -117,19 +117,50 @@ func Log(ctx context.Context, c *checkout.Checkout, o LogOptions) (LogResult, er
 // bring fetches the history that is needed. Of a plain log the newest commits
 // are enough; what a range leaves out is only known from the whole.
 func (r *LogResult) bring(ctx context.Context, c *checkout.Checkout, o LogOptions, lookAt int) (err error) {
-	depth := lookAt + 2
+	const depth = checkout.Whole
 	if o.From != "" {
-		depth = checkout.Whole
 		if r.From, err = c.Bring(ctx, o.From, depth); err != nil {
 			return err
 		}
 	}
-	r.To = c.SHA()
-	if o.To == "" {
+	if r.To = c.SHA(); o.To != "" {
+		if r.To, err = c.Bring(ctx, o.To, 1); err != nil {
+			return err
+		}
+	}
+	if o.From != "" {
 		return c.Deepen(ctx, r.To, depth)
 	}
-	r.To, err = c.Bring(ctx, o.To, depth)
-	return err
+	return deepen(ctx, c, r.To, lookAt)
+}
+
+// deepen fetches the newest commits of a history and their parents. So many
+// generations are surely enough, but where there are many merges a tenth of
+// them hold as many commits. So it goes on until none of the commits to look
+// at is one where the history is cut off: what lies behind such a one comes
+// after it, whatever its date.
+func deepen(ctx context.Context, c *checkout.Checkout, tip string, lookAt int) error {
+	for depth := lookAt/8 + 2; ; depth *= 2 {
+		depth = min(depth, lookAt+2)
+		if err := c.Deepen(ctx, tip, depth); err != nil {
+			return err
+		}
+		cut := c.CutOff()
+		if depth == lookAt+2 || len(cut) == 0 {
+			return nil
+		}
+		enough := true
+		err := lines(ctx, c, "", func(l string) error {
+			enough = enough && !cut[l]
+			return nil
+		}, "rev-list", "--date-order", "--max-count="+strconv.Itoa(lookAt), tip)
+		if err != nil {
+			return fmt.Errorf("history: log: %w", err)
+		}
+		if enough {
+			return nil
+		}
+	}
 }
 
 // list gives the commits to look at, newest first, merges left out but counted.
