@@ -117,8 +117,6 @@ func (r *Results) Tool() tool.Tool {
 	})
 }
 
-//go:fix inline
-func intp(n int) *int { return new(n) }
 
 // draft is an answer in the making: what holds of a call, and what is wrong with the rest.
 type draft struct {
