@@ -117,7 +117,6 @@ func (r *Results) Tool() tool.Tool {
 	})
 }
 
-
 // draft is an answer in the making: what holds of a call, and what is wrong with the rest.
 type draft struct {
 	check    checker
