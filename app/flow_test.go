@@ -335,6 +335,28 @@ func TestFlowLookUps(t *testing.T) {
 	require.Contains(t, f.command("acme/pantry", simUser, "@librarian read acme/cellar/wine.go"), "was not found")
 }
 
+func TestFlowAQuotedAnswerIsContinued(t *testing.T) {
+	t.Parallel()
+	heard := 0
+	m := modeltest.New(results("It is a shelf."), func(ctx context.Context, c model.Call) (model.Reply, error) {
+		heard = len(c.Messages)
+		return results("And then a jar.")(ctx, c)
+	}, func(ctx context.Context, c model.Call) (model.Reply, error) {
+		require.Len(t, c.Messages, 1, "a run that is not there is a quotation like any other")
+		return results("Alone.")(ctx, c)
+	})
+	f := newFlow(t, m, nil)
+	_, answers := f.ask("acme/pantry", simUser, "@librarian what is it?")
+	quote := "> " + strings.ReplaceAll(strings.TrimSpace(answers[0].Body), "\n", "\n> ") // as GitHub's "Quote reply" does
+	_, answers = f.ask("acme/pantry", simUser, quote+"\n\n@librarian and then?")
+	require.Len(t, answers, 1)
+	require.Contains(t, answers[0].Body, "And then a jar.")
+	require.Greater(t, heard, 1, "what was said then is in the conversation")
+	_, answers = f.ask("acme/pantry", simUser, "> 2 calls · run `"+string(librarian.NewRunID())+"`\n\n@librarian and then?")
+	require.Contains(t, answers[0].Body, "Alone.")
+	require.NoError(t, m.Done())
+}
+
 func TestFlowContinue(t *testing.T) {
 	t.Parallel()
 	cite := args{"repo": "acme/pantry", "file": "shelf/shelf.go", "lines": "1-2", "note": "the package"}

@@ -66,7 +66,7 @@ func (k *asker) mentioned(who librarian.Principal, at time.Time, a asked) (r lib
 	if !ok {
 		return r, false
 	}
-	r = librarian.Request{Kind: librarian.KindQuestion, Question: m.Question, Quoted: m.Quoted, Principal: who, Place: a.place, AskedAt: at}
+	r = librarian.Request{Kind: librarian.KindQuestion, Question: m.Question, Quoted: m.Quoted, Answer: m.Answer, Principal: who, Place: a.place, AskedAt: at}
 	if m.Command != "" {
 		r.Kind, r.Command, r.Question = librarian.KindCommand, m.Command, m.Args
 		if run, question, ok := ContinueArgs(m.Args); ok && m.Command == CommandContinue && question != "" {

@@ -3,6 +3,7 @@ package handlers
 import (
 	"bytes"
 	"fmt"
+	"regexp"
 	"sort"
 	"strings"
 	"unicode/utf8"
@@ -15,12 +16,16 @@ const MaxQuoted = 4_000
 
 // Mention is what a person asked of the App.
 type Mention struct {
-	Question string // Markdown without the mention, quotes and hidden markup; at most librarian.MaxQuestion characters and a note
-	Quoted   string // what was quoted after the mention; at most MaxQuoted characters and a note
-	Command  string // empty for a question; else one of the names in command.go
-	Args     string // of the command
-	Clipped  bool   // Question or Quoted was cut
+	Question string          // Markdown without the mention, quotes and hidden markup; at most librarian.MaxQuestion characters and a note
+	Quoted   string          // what was quoted after the mention; at most MaxQuoted characters and a note
+	Command  string          // empty for a question; else one of the names in command.go
+	Args     string          // of the command
+	Answer   librarian.RunID // of the run whose answer is quoted anywhere in the text; empty: none is
+	Clipped  bool            // Question or Quoted was cut
 }
+
+// quotedAnswer finds the id that stands below an answer of ours, in a quotation of it.
+var quotedAnswer = regexp.MustCompile(`\brun\s+(?:<code>|` + "`" + `)?([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})\b`)
 
 // Parse finds the first mention of one of names (slug and alias, in any case) in the prose of a Markdown text and what is
 // asked with it; ok is false if there is none. Code, quotes, comments, HTML that is no prose, links and images mention
@@ -38,6 +43,9 @@ func Parse(body string, names []string) (m Mention, ok bool) {
 	}
 	first := d.mentions[0]
 	for _, q := range d.quotes {
+		if a := quotedAnswer.FindSubmatch(d.src[q.start:q.stop]); a != nil && m.Answer == "" {
+			m.Answer = librarian.RunID(a[1])
+		}
 		if q.start >= first.stop {
 			m.Quoted += unquote(string(d.src[q.start:q.stop])) + "\n\n"
 		}

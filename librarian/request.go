@@ -116,7 +116,8 @@ type Request struct {
 	Repos     []string    `json:"repos,omitempty"`  // where to start looking, never a permission; owner/name
 	Owners    []string    `json:"owners,omitempty"` // likewise
 	Continue  RunID       `json:"continue,omitempty"`
-	Model     string      `json:"model,omitempty"` // empty: the configured one
+	Answer    RunID       `json:"answer,omitempty"` // whose answer the asker quoted: continued, if it may be
+	Model     string      `json:"model,omitempty"`  // empty: the configured one
 	AskedAt   time.Time   `json:"asked_at"`
 }
 

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 
 	"github.com/librarian-app/librarian/checkout"
@@ -26,9 +25,6 @@ type Past struct {
 	Repos    map[librarian.RepoID]librarian.Repo // as they are now; each may be read under the new request
 }
 
-// quotedRun finds the id of one of our runs in text that was quoted from its answer.
-var quotedRun = regexp.MustCompile(`\brun\s+` + "`?" + `(?:<code>)?([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})\b`)
-
 // past loads what a request continues: the run it names, else the one it quotes, else, in a review thread, the last one asked
 // there. A run that is unknown, and one that read anything the new request may not read, are the same error: run not found.
 func (r *Runner) past(ctx context.Context, run librarian.Run, v reader) (Past, error) {
@@ -39,10 +35,8 @@ func (r *Runner) past(ctx context.Context, run librarian.Run, v reader) (Past, e
 		}
 		return p, err
 	}
-	var id librarian.RunID
-	if m := quotedRun.FindStringSubmatch(run.Request.Quoted); m != nil {
-		id = librarian.RunID(m[1])
-	} else {
+	id := run.Request.Answer
+	if id == "" {
 		var err error
 		if id, err = r.before(ctx, run); err != nil || id == "" {
 			return Past{}, err
