@@ -220,7 +220,10 @@ func (s *Store) askAndNote(ctx context.Context, k storeKey, req Request) (answer
 		st := stamp{Name: ans.name, SHA: ans.sha, At: at}
 		refs.Refs[refKey(req.Ref)] = st
 		if branch, ok := strings.CutPrefix(ans.name, "refs/heads/"); ok {
-			refs.Refs[branch], refs.Refs[ans.name] = st, st // a branch beats all that have its short name
+			refs.Refs[ans.name] = st
+			if candidates(branch)[0] == ans.name { // not of a branch named HEAD, or refs/heads/x
+				refs.Refs[branch] = st // a branch beats all that have its short name
+			}
 		}
 		if _, ok := refs.Refs["HEAD"]; !ok {
 			// Not an answer about HEAD's commit, but one about its name: long past,

@@ -205,7 +205,7 @@ func (s *Store) deepEnough(k storeKey, sha string, depth int) bool {
 func (c *Checkout) CutOff() map[string]bool {
 	b, _ := os.ReadFile(filepath.Join(c.gitDir(), "shallow"))
 	out := map[string]bool{}
-	for _, sha := range strings.Fields(string(b)) {
+	for sha := range strings.FieldsSeq(string(b)) {
 		out[sha] = true
 	}
 	return out

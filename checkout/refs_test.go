@@ -98,7 +98,9 @@ func TestG16_OddRefs(t *testing.T) {
 	git("update-ref", "refs/replace/"+ids["second"], ids["first"])
 	s := newStore(t, srv, nil)
 	r := repo(srv, "acme/odd")
-	for ref, want := range map[string]string{"": "second", "HEAD": "second", "refs/heads/HEAD": "first", "refs/heads/-x": "first", "deep": "first", "main": "second"} {
+	git("update-ref", "refs/heads/refs/heads/main", ids["first"])
+	for _, tt := range [][2]string{{"refs/heads/HEAD", "first"}, {"refs/heads/refs/heads/main", "first"}, {"", "second"}, {"HEAD", "second"}, {"refs/heads/HEAD", "first"}, {"refs/heads/-x", "first"}, {"deep", "first"}, {"main", "second"}, {"refs/heads/main", "second"}} {
+		ref, want := tt[0], tt[1]
 		c := acquire(t, s, checkout.Request{Repo: r, Ref: ref})
 		require.Equal(t, ids[want], c.SHA(), ref)
 		d, err := c.ReadFile(t.Context(), "src/main.go")
