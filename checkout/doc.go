@@ -58,15 +58,15 @@
 //	                time     1.10             1.01             0.88              0.90
 //	pickaxe-range   requests 0.024 (8 of 330) 0.007 (*)        0.017             0.017
 //	                time     0.032            0.081 (*)        0.061             0.046
-//	blame           requests 0.007 (4 of 564) not measured     not measured      0.009
-//	                time     0.014            not measured     not measured      0.022
+//	blame           requests 0.007 (4 of 564) not measured     0.004             0.009
+//	                time     0.014            not measured     0.020             0.022
 //	blame-first     time     0.032            not measured     not measured      0.135
 //	eight-refs      time     0.39             0.29             0.26              0.35
 //
 // In pickaxe-range and blame-first ours begins with one commit and fetches the
 // history too; in blame both have the commits and trees already. (*) was measured
-// before Log fetched its history in steps. The baseline's blame of the larger two
-// was ended after four minutes. Columns 1 and 2 are the middle of three rounds in
+// before Log fetched its history in steps. The baseline's blame of curl, and
+// its second one of symfony, were ended after four minutes. Columns 1 and 2 are the middle of three rounds in
 // the rows above pickaxe-range; the rest is one round.
 //
 // Grep is our own scanner everywhere. On symfony/symfony's tree in the page
