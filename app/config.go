@@ -44,6 +44,8 @@ type Config struct {
 type ServerConfig struct {
 	Listen string `yaml:"listen"`
 	Data   string `yaml:"data"`
+	// Metrics is where Prometheus may scrape; empty: nowhere.
+	Metrics string `yaml:"metrics"`
 }
 
 // GitHubConfig is which GitHub, and which App there.
@@ -241,6 +243,9 @@ var accountName = regexp.MustCompile(`^@?[A-Za-z0-9](?:[A-Za-z0-9-]{0,98}[A-Za-z
 func (c Config) check() error {
 	if _, _, err := net.SplitHostPort(c.Server.Listen); err != nil {
 		return fmt.Errorf("server.listen: %q is not host:port", c.Server.Listen)
+	}
+	if _, _, err := net.SplitHostPort(c.Server.Metrics); err != nil && c.Server.Metrics != "" {
+		return fmt.Errorf("server.metrics: %q is not host:port", c.Server.Metrics)
 	}
 	if c.Server.Data == "" {
 		return errors.New("server.data: name a directory")

@@ -133,7 +133,15 @@ func (s *Server) serve(ctx context.Context, ln net.Listener, runs *store.Store, 
 
 	index := codesearch.NewCache(filepath.Join(s.cfg.Server.Data, "indexes"), codesearch.CacheOptions{})
 	layers := hub.NewLayers(github, s.cfg.base())
-	runner := s.runner(ctx, github, me, checkouts, runs, jobs, index, layers)
+	counted := newMetrics(checkouts.Stats)
+	if s.cfg.Server.Metrics != "" {
+		at, err := new(net.ListenConfig).Listen(ctx, "tcp", s.cfg.Server.Metrics)
+		if err != nil {
+			return &UsageError{Message: "cannot listen on " + s.cfg.Server.Metrics + ": " + cause(err), Hint: "set server.metrics to a free address", Err: err}
+		}
+		go counted.serve(ctx, at, s.log.With("part", "metrics"))
+	}
+	runner := s.runner(ctx, github, me, checkouts, runs, jobs, index, layers, counted)
 	hook, err := handlers.NewWebhook(handlers.Options{
 		Secret: string(s.secrets.WebhookSecret), AppID: me.ID, BotID: me.BotID, Names: names(me.Slug, s.cfg.GitHub.Alias), Host: github.Host(),
 		AllowBots: s.cfg.Ask.Bots, Enqueuer: enqueuer{jobs}, Installations: installations{runs, github, layers, checkouts, index},
@@ -222,7 +230,7 @@ func (s *Server) hub() (*hub.Hub, error) {
 	return h, nil
 }
 
-func (s *Server) runner(ctx context.Context, h *hub.Hub, me hub.App, checkouts *checkout.Store, runs *store.Store, jobs *queue.Queue, index *codesearch.Cache, layers *hub.Layers) *run.Runner {
+func (s *Server) runner(ctx context.Context, h *hub.Hub, me hub.App, checkouts *checkout.Store, runs *store.Store, jobs *queue.Queue, index *codesearch.Cache, layers *hub.Layers, counted *metrics) *run.Runner {
 	poster := comment.New(comment.Options{
 		AppID: me.ID, BotID: me.BotID, Client: h.PostClient, Now: s.now, Log: s.log.With("part", "comment"),
 	})
@@ -238,7 +246,12 @@ func (s *Server) runner(ctx context.Context, h *hub.Hub, me hub.App, checkouts *
 		Ready:    func(ctx context.Context, place librarian.Place) { _, _, _ = h.PostClient(ctx, place) }, // only to have a token; posting meets what is wrong
 		Spending: spending{runs}, Slug: me.Slug, AppID: me.ID, Host: h.Host(), GitHosts: s.cfg.Checkout.Hosts,
 		Progress: s.cfg.Limits.Progress, Secrets: s.held, Version: Version(), Now: s.now,
-		Logger: s.log.With("part", "run"), Watch: s.watch,
+		Logger: s.log.With("part", "run"), Watch: func(id librarian.RunID, kind librarian.EventKind, data any) {
+			counted.watch(id, kind, data)
+			if s.watch != nil {
+				s.watch(id, kind, data)
+			}
+		},
 	})
 }
 

@@ -1,0 +1,76 @@
+package app
+
+import (
+	"context"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/librarian-app/librarian/checkout"
+	"github.com/librarian-app/librarian/librarian"
+)
+
+// metrics is what operators scrape: the checkout cache's counters and how runs end. Nothing in it names a repository or a
+// person.
+type metrics struct {
+	registry *prometheus.Registry
+	runs     *prometheus.CounterVec
+	took     prometheus.Histogram
+}
+
+// newMetrics reads the cache's counters whenever it is scraped.
+func newMetrics(stats func() checkout.Stats) *metrics {
+	m := &metrics{
+		registry: prometheus.NewRegistry(),
+		runs:     prometheus.NewCounterVec(prometheus.CounterOpts{Name: "librarian_runs_total", Help: "Runs that ended, by outcome."}, []string{"outcome"}),
+		took: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: "librarian_run_seconds", Help: "How long runs took.", Buckets: []float64{.5, 1, 2, 5, 10, 30, 60, 120, 300, 600},
+		}),
+	}
+	m.registry.MustRegister(m.runs, m.took, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	for _, c := range []struct {
+		name, help string
+		value      func(checkout.Stats) float64
+	}{
+		{"resolves_total", "Times a host was asked what a ref is.", func(s checkout.Stats) float64 { return float64(s.Resolves) }},
+		{"fetches_total", "Fetches into clones that were there.", func(s checkout.Stats) float64 { return float64(s.Fetches) }},
+		{"clones_total", "Clones made.", func(s checkout.Stats) float64 { return float64(s.Clones) }},
+		{"trees_total", "Working trees made.", func(s checkout.Stats) float64 { return float64(s.Trees) }},
+		{"hits_total", "Working trees that were there already.", func(s checkout.Stats) float64 { return float64(s.Hits) }},
+		{"evictions_total", "Trees and clones removed for want of room.", func(s checkout.Stats) float64 { return float64(s.Evictions) }},
+		{"repacks_total", "Clones repacked.", func(s checkout.Stats) float64 { return float64(s.Repacks) }},
+		{"requests_total", "HTTP requests to git hosts.", func(s checkout.Stats) float64 { return float64(s.Requests) }},
+		{"received_bytes_total", "Bytes received from git hosts.", func(s checkout.Stats) float64 { return float64(s.Bytes) }},
+		{"network_seconds_total", "Time that requests to git hosts took.", func(s checkout.Stats) float64 { return s.Network.Seconds() }},
+	} {
+		m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Name: "librarian_checkout_" + c.name, Help: c.help},
+			func() float64 { return c.value(stats()) }))
+	}
+	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "librarian_checkout_disk_bytes", Help: "Disk that the cache takes, when last looked at."},
+		func() float64 { return float64(stats().Disk) }))
+	return m
+}
+
+// watch counts what runs come to.
+func (m *metrics) watch(_ librarian.RunID, _ librarian.EventKind, data any) {
+	if o, ok := data.(librarian.Outcome); ok {
+		m.runs.WithLabelValues(string(o.Kind)).Inc()
+		m.took.Observe(o.Took.Seconds())
+	}
+}
+
+// serve answers at /metrics until ctx ends.
+func (m *metrics) serve(ctx context.Context, ln net.Listener, log *slog.Logger) {
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{}))
+	srv := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second, ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelWarn)}
+	context.AfterFunc(ctx, func() { _ = srv.Close() })
+	if err := ignoreClosed(srv.Serve(ln)); err != nil {
+		log.ErrorContext(ctx, "metrics are not served any more", "error", err)
+	}
+}
