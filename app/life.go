@@ -39,7 +39,11 @@ func (i installations) Changed(ctx context.Context, c handlers.InstallationChang
 		if _, number, ok := c.Repo.GitHub(); ok {
 			i.hub.Forget(c.Installation, number)
 		}
-		return errors.Join(i.checkouts.Forget(ctx, string(c.Repo)), i.index.Forget(checkout.Public+" "+string(c.Repo)))
+		var classes []string // all
+		if c.Action == "privatized" {
+			classes = []string{checkout.Public} // what a run clones as private just now is right
+		}
+		return errors.Join(i.checkouts.Forget(ctx, string(c.Repo), classes...), i.index.Forget(checkout.Public+" "+string(c.Repo)))
 	}
 	var errs []error
 	for _, id := range c.Removed {

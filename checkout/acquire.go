@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -50,6 +51,9 @@ const (
 // of the types in this package.
 func (s *Store) Acquire(ctx context.Context, req Request) (*Checkout, error) {
 	c, err := s.acquire(ctx, req)
+	if errors.Is(err, fs.ErrNotExist) && ctx.Err() == nil { // forgotten or evicted under our hands: it is made anew
+		c, err = s.acquire(ctx, req)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("checkout: acquire %s: %w", req.Repo.Name, err)
 	}

@@ -146,14 +146,17 @@ func (s *Store) remove(it item) bool {
 	return s.discard(s.storeDir(it.key)) == nil
 }
 
-// Forget deletes what is kept of a repository, in all access classes, at once:
-// who still holds one of its trees gets errors from then on.
-func (s *Store) Forget(ctx context.Context, repoID string) error {
+// Forget deletes what is kept of a repository at once, in the given access classes, or in all when none is given: who
+// still holds one of its trees gets errors from then on.
+func (s *Store) Forget(ctx context.Context, repoID string, only ...string) error {
 	classes, err := os.ReadDir(filepath.Join(s.opt.Dir, "stores"))
 	if err != nil {
 		return fmt.Errorf("checkout: forget: %w", err)
 	}
 	for _, class := range classes {
+		if len(only) > 0 && !slices.Contains(only, class.Name()) {
+			continue
+		}
 		if err := s.forget(ctx, keyOf(Repo{ID: repoID, Class: class.Name()})); err != nil {
 			return fmt.Errorf("checkout: forget %s: %w", repoID, err)
 		}
