@@ -123,9 +123,20 @@ func (s *Store) hold(ctx context.Context, k storeKey, sha string) *sharedTree {
 // machine is read through first.
 func (s *Store) openTree(ctx context.Context, k storeKey, sha string) (*sharedTree, error) {
 	dir := s.treeDir(k, sha)
+	saw, err := os.Stat(dir)
+	if err != nil {
+		return nil, err
+	}
+	// Only what was seen to be damaged is thrown away: an eviction may have come first, and another tree may stand in its
+	// place by now, made and held by somebody else under the same shared locks.
+	discard := func() {
+		if now, err := os.Stat(dir); err == nil && os.SameFile(saw, now) {
+			_ = s.discard(dir)
+		}
+	}
 	m, err := s.readMeta(k, sha)
 	if err != nil {
-		_ = s.discard(dir)
+		discard()
 		return nil, err
 	}
 	t := &sharedTree{key: k, sha: sha, dir: filepath.Join(dir, "tree"), meta: m}
@@ -137,7 +148,7 @@ func (s *Store) openTree(ctx context.Context, k storeKey, sha string) (*sharedTr
 		return decodeTree(b)
 	})
 	if t.root, err = os.OpenRoot(t.dir); err != nil {
-		_ = s.discard(dir)
+		discard()
 		return nil, err
 	}
 	if boot := bootID(); boot != t.meta.Boot {
@@ -145,7 +156,7 @@ func (s *Store) openTree(ctx context.Context, k storeKey, sha string) (*sharedTr
 			_ = t.root.Close()
 			if ctx.Err() == nil {
 				s.opt.Log.WarnContext(ctx, "checkout: tree is damaged, making it anew", "tree", sha, "err", err)
-				_ = s.discard(dir)
+				discard()
 			}
 			return nil, err
 		}
