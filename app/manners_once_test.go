@@ -43,6 +43,7 @@ func TestO2_ARedeliveryRunsAgainOnlyWhatFailed(t *testing.T) {
 	f.eventually("😕 became 🚀", func() bool { return slices.Equal(contents(f.sim.Reactions(c)), []string{"rocket"}) })
 	f.eventually("the run is over", func() bool { return strings.Count(f.log.String(), "run ended") == 2 })
 	f.redeliver(c)
+	f.rest()
 	require.Contains(t, f.command("acme/pantry", simUser, "@librarian status"), "published")
 	require.NoError(t, m.Done())
 	require.Equal(t, 2, f.modelRuns(), "what succeeded does not run again")

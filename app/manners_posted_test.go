@@ -138,5 +138,6 @@ func TestNotifyEditKeepsOneComment(t *testing.T) {
 	end := f.ours("acme/pantry", c.ID)[0]
 	require.Equal(t, progress.ID, end.ID, "the progress comment became the answer")
 	require.Contains(t, end.Body, "/blob/")
+	f.rest()
 	require.Contains(t, f.command("acme/pantry", simUser, "@librarian status"), "published")
 }
