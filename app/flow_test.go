@@ -159,6 +159,7 @@ func (f *flow) ask(repo, login, body string) (int64, []githubsim.Comment) {
 	c, err := f.sim.Comment(repo, 1, login, body)
 	require.NoError(f.t, err)
 	f.settled(c.ID)
+	f.rest()
 	return c.ID, f.ours(repo, c.ID)
 }
 
