@@ -27,6 +27,8 @@ const childEnv = "LIBRARIAN_CHECKOUT_CHILD"
 // childJob is what a child process is told to do.
 type childJob struct {
 	Dir, Host string
+	Hosts     []string // further ones, by https
+	CAFile    string
 	Repos     []checkout.Repo
 	Refs      []string // each of each repository
 	Maintain  bool     // after each round
@@ -53,7 +55,7 @@ func child(text string) error {
 	if err := json.Unmarshal([]byte(text), &job); err != nil {
 		return err
 	}
-	s, err := checkout.New(checkout.Options{Dir: job.Dir, PrivateHosts: []string{job.Host}, Budget: job.Budget})
+	s, err := checkout.New(checkout.Options{Dir: job.Dir, Hosts: job.Hosts, PrivateHosts: []string{job.Host}, CAFile: job.CAFile, Budget: job.Budget})
 	if err != nil {
 		return err
 	}

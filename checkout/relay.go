@@ -33,7 +33,9 @@ type relay struct {
 	stall    time.Duration // longest silence of the host
 	listener net.Listener
 	server   *http.Server
-	client   *http.Client
+	direct   *http.Client // dials addresses that were checked
+	proxied  *http.Client // by way of a proxy, which resolves for itself
+	proxy    func(*http.Request) (*url.URL, error)
 
 	mu     sync.Mutex
 	passes map[string]*pass
@@ -60,7 +62,7 @@ type pass struct {
 	err      error // the first fault, which explains git's own
 }
 
-func newRelay(ctx context.Context, hosts hostRules, caFile string, stall time.Duration) (*relay, error) {
+func newRelay(ctx context.Context, hosts hostRules, caFile string, proxy func(*http.Request) (*url.URL, error), stall time.Duration) (*relay, error) {
 	tlsConfig := &tls.Config{MinVersion: tls.VersionTLS12}
 	if caFile != "" {
 		pem, err := os.ReadFile(caFile)
@@ -81,21 +83,16 @@ func newRelay(ctx context.Context, hosts hostRules, caFile string, stall time.Du
 	if err != nil {
 		return nil, err
 	}
-	r := &relay{hosts: hosts, stall: stall, listener: ln, passes: map[string]*pass{}}
-	r.client = &http.Client{
-		Transport: &http.Transport{
-			DialContext:            hosts.dial,
-			TLSClientConfig:        tlsConfig,
-			ForceAttemptHTTP2:      true,
-			DisableCompression:     true,
-			TLSHandshakeTimeout:    15 * time.Second,
-			ResponseHeaderTimeout:  stall,
-			MaxResponseHeaderBytes: 64 << 10,
-			MaxIdleConnsPerHost:    4,
-			IdleConnTimeout:        30 * time.Second,
-		},
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	r := &relay{hosts: hosts, stall: stall, listener: ln, proxy: proxy, passes: map[string]*pass{}}
+	client := func(t *http.Transport) *http.Client {
+		t.TLSClientConfig, t.ForceAttemptHTTP2, t.DisableCompression = tlsConfig.Clone(), true, true
+		t.TLSHandshakeTimeout, t.ResponseHeaderTimeout, t.IdleConnTimeout = 15*time.Second, stall, 30*time.Second
+		t.MaxResponseHeaderBytes, t.MaxIdleConnsPerHost = 64<<10, 4
+		return &http.Client{Transport: t, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	}
+	// The address of a host behind a proxy is the proxy's to find, and which hosts it reaches the operator's to say, who set it.
+	r.direct = client(&http.Transport{DialContext: hosts.dial})
+	r.proxied = client(&http.Transport{DialContext: (&net.Dialer{Timeout: 15 * time.Second}).DialContext, Proxy: proxy})
 	r.server = &http.Server{Handler: r, ReadHeaderTimeout: 10 * time.Second, MaxHeaderBytes: 32 << 10}
 	go func() { _ = r.server.Serve(ln) }()
 	return r, nil
@@ -103,7 +100,8 @@ func newRelay(ctx context.Context, hosts hostRules, caFile string, stall time.Du
 
 func (r *relay) close() error {
 	err := r.server.Close()
-	r.client.CloseIdleConnections()
+	r.direct.CloseIdleConnections()
+	r.proxied.CloseIdleConnections()
 	return err
 }
 
@@ -250,7 +248,14 @@ func (p *pass) send(req *http.Request, wantType string) (*http.Response, error) 
 	p.mu.Lock()
 	p.requests++
 	p.mu.Unlock()
-	resp, err := p.relay.client.Do(req)
+	client := p.relay.direct
+	if to, err := p.relay.proxy(req); err != nil {
+		// The cause's text may hold the proxy's URL, and that a password.
+		return nil, &UpstreamError{Repo: p.repo.Name, Reason: "the host could not be reached: the proxy's URL in the environment (HTTPS_PROXY) is malformed"}
+	} else if to != nil {
+		client = p.relay.proxied
+	}
+	resp, err := client.Do(req)
 	if err != nil {
 		return nil, p.unreachable(err)
 	}

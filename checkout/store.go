@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -39,12 +40,16 @@ type Options struct {
 	// PrivateHosts may be spoken to as well, and may be at loopback or private
 	// addresses: a GitHub server of one's own, a simulator.
 	PrivateHosts []string
-	CAFile       string        // PEM file with further certificate authorities
-	Budget       Budget        // zero fields take their defaults
-	Debounce     time.Duration // how long upstream's answer for a ref stays good; 0 means 15 minutes
-	Now          func() time.Time
-	Log          *slog.Logger
-	Git          string // the git program; "" means the one on PATH
+	CAFile       string // PEM file with further certificate authorities
+	// Proxy says by way of which proxy a host is spoken to; nil is
+	// http.ProxyFromEnvironment (HTTPS_PROXY, NO_PROXY). The allowed hosts stay
+	// the same; their addresses are then the proxy's to resolve.
+	Proxy    func(*http.Request) (*url.URL, error)
+	Budget   Budget        // zero fields take their defaults
+	Debounce time.Duration // how long upstream's answer for a ref stays good; 0 means 15 minutes
+	Now      func() time.Time
+	Log      *slog.Logger
+	Git      string // the git program; "" means the one on PATH
 }
 
 // Budget bounds what repositories may cost. Zero fields take their defaults.
@@ -127,6 +132,9 @@ func New(opt Options) (*Store, error) {
 	if opt.Debounce == 0 {
 		opt.Debounce = 15 * time.Minute
 	}
+	if opt.Proxy == nil {
+		opt.Proxy = http.ProxyFromEnvironment
+	}
 	if opt.Now == nil {
 		opt.Now = time.Now
 	}
@@ -169,7 +177,7 @@ func (s *Store) Start(ctx context.Context) error {
 	if err := s.probe(ctx); err != nil {
 		return fmt.Errorf("checkout: %w", err)
 	}
-	r, err := newRelay(ctx, s.hosts, s.opt.CAFile, s.opt.Budget.Stall)
+	r, err := newRelay(ctx, s.hosts, s.opt.CAFile, s.opt.Proxy, s.opt.Budget.Stall)
 	if err != nil {
 		return fmt.Errorf("checkout: %w", err)
 	}
