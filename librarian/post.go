@@ -34,3 +34,9 @@ type Post struct {
 	// Since is when the run began: comments that were last changed before are not looked at. Zero: all are.
 	Since time.Time
 }
+
+// Write is one change that was made, or was about to be made, on GitHub: what its limits count.
+type Write struct {
+	At   time.Time
+	Kind string // what it was for, as package comment names it
+}

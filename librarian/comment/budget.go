@@ -1,61 +1,99 @@
 package comment
 
 import (
-	"container/heap"
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/librarian-app/librarian/librarian"
 )
 
-// kind is what a write is, in the order in which writes go when they have to wait.
+// kind is what a write is, in the order in which writes go when several have to wait.
 type kind int
 
 const (
-	reaction kind = iota // a mark that somebody waits for
+	eyes     kind = iota // the first mark: somebody looks whether they were heard
+	ending               // the mark that says how it ended
 	answer               // a comment that ends a run
 	tidy                 // a mark or comment of ours that is taken away
 	progress             // a comment that will be replaced
+	kinds
 )
+
+var kindNames = [kinds]string{"eyes", "ending", "answer", "tidy", "progress"}
+
+func (k kind) String() string { return kindNames[k] }
 
 // comments reports whether a write of this kind makes or edits a comment.
 func (k kind) comments() bool { return k == answer || k == progress }
 
-// What GitHub allows an installation, from
-// https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api#about-secondary-rate-limits and
-// https://docs.github.com/en/rest/using-the-rest-api/best-practices-for-using-the-rest-api#pause-between-mutative-requests.
+// What GitHub allows, for each installation:
+//
+//   - "no more than 80 content-generating requests per minute and no more than 500 content-generating requests per hour"
+//     (https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api#about-secondary-rate-limits). What
+//     generates content is not defined. Comments and check runs do: their endpoints warn that creating content too quickly is
+//     limited. Reactions do not warn, and a deletion makes nothing; but since GitHub says that it may limit for undisclosed
+//     reasons, every write counts here.
+//   - 900 points a minute, of which a write costs 5 and a GraphQL mutation too: 80 writes are 400.
+//   - 100 requests at once. How many are under way is bounded by the workers of package queue.
+//   - A second between writes, if there are many
+//     (https://docs.github.com/en/rest/using-the-rest-api/best-practices-for-using-the-rest-api#pause-between-mutative-requests).
+//     That is kept for what notifies people, comments; a mark notifies nobody, and 👀 a second after 👀 would come late to most of
+//     those who ask at once.
 const (
 	perMinute = 80
 	perHour   = 500
 	spacing   = time.Second // between two comments
 )
 
-// Progress leaves room for a hundred runs an hour: when it stops at 200 writes, at 8 a run, at least 25 of them have begun,
-// and 75 more need 4 each (two marks, the answer, a mark taken off).
-const (
-	progressPerMinute = 40
-	progressPerHour   = 200
+// drift is how much later than others a write may arrive at GitHub, which counts when it comes there: the windows are longer by
+// that.
+const drift = 2 * time.Second
+
+// limit is how many writes of every kind there may be in a window for one more of this kind to go, and how many of its own.
+type limit struct{ all, own int }
+
+// Each kind leaves room for those that matter more. A run needs four writes: 👀, the answer, 🚀, and 👀 taken off. Of twenty
+// questions at once all are marked at once and answered one a second; some of the 🚀, and most of what is to be taken off, comes in the
+// next minute, and so does progress. Those who ask in the meantime find room for their 👀, which in turn leaves a quarter of the
+// minute to answers. In an hour a hundred runs have room; progress goes while less than two fifths are used.
+var (
+	minuteLimits = [kinds]limit{eyes: {80, 60}, ending: {56, 56}, answer: {72, 72}, tidy: {44, 44}, progress: {32, 20}}
+	hourLimits   = [kinds]limit{eyes: {500, 300}, ending: {480, 480}, answer: {490, 490}, tidy: {470, 470}, progress: {200, 200}}
 )
 
-// patience is how long a write waits here before it is given back to who can wait longer and hold up nothing.
+// patience is how long a write waits here before it is given back to who can wait longer and hold up nothing. 👀 holds up the 👀 of
+// other installations, so it does not wait at all.
 func (k kind) patience() time.Duration {
 	switch k {
-	case progress:
-		return 5 * time.Second
-	case reaction:
+	case eyes:
+		return 0
+	case answer:
 		return 30 * time.Second
+	case ending:
+		return 10 * time.Second
 	}
-	return 90 * time.Second
+	return 5 * time.Second
 }
 
-// maxInstallations bounds what is kept; beyond it the budgets that are full again are dropped.
+// Ledger keeps what was written, so that a process that was killed passes its spent budget on to the next.
+type Ledger interface {
+	// Writes lists an installation's writes since a time, oldest first.
+	Writes(ctx context.Context, installation int64, since time.Time) ([]librarian.Write, error)
+	// Wrote keeps one; when it returns, the death of the process does not undo it.
+	Wrote(ctx context.Context, installation int64, w librarian.Write) error
+}
+
+// maxInstallations bounds what is kept in memory; beyond it the budgets that are full again are dropped.
 const maxInstallations = 1000
 
 // budget says when a write may go, for each installation.
 type budget struct {
-	now func() time.Time
+	now    func() time.Time
+	ledger Ledger // nil: nothing is known of other processes
 
 	mu  sync.Mutex
 	all map[int64]*account
@@ -66,23 +104,27 @@ type account struct {
 	now func() time.Time
 
 	mu      sync.Mutex
-	writes  []time.Time // of the last hour, oldest first
-	comment time.Time   // the last one
-	until   time.Time   // GitHub asked to wait
-	waiting waiters
-	seq     int
+	known   bool    // what the ledger has is in writes
+	writes  []spent // of the last hour, oldest first
+	comment time.Time
+	until   time.Time // GitHub asked to wait
+	waiting [kinds][]*waiter
 	timer   *time.Timer // of the next look at waiting
 }
 
-type waiter struct {
-	kind  kind
-	seq   int
-	index int // in the heap; -1 when it left
-	free  chan struct{}
+type spent struct {
+	at   time.Time
+	kind kind
 }
 
-func newBudget(now func() time.Time) *budget {
-	return &budget{now: now, all: map[int64]*account{}}
+type waiter struct {
+	kind kind
+	free chan struct{} // closed when it may go
+	gone bool
+}
+
+func newBudget(now func() time.Time, l Ledger) *budget {
+	return &budget{now: now, ledger: l, all: map[int64]*account{}}
 }
 
 func (b *budget) account(installation int64) *account {
@@ -107,17 +149,61 @@ func (b *budget) account(installation int64) *account {
 // kind's patience is a [librarian.RateLimitError].
 func (b *budget) acquire(ctx context.Context, installation int64, k kind) error {
 	a := b.account(installation)
+	if err := b.recall(ctx, a, installation); err != nil {
+		return err
+	}
+	if err := a.wait(ctx, k); err != nil {
+		return err
+	}
+	if b.ledger == nil {
+		return nil
+	}
+	if err := b.ledger.Wrote(ctx, installation, librarian.Write{At: b.now(), Kind: k.String()}); err != nil {
+		return fmt.Errorf("the write cannot be accounted for: %w", err)
+	}
+	return nil
+}
+
+// recall reads once what the ledger has of an installation.
+func (b *budget) recall(ctx context.Context, a *account, installation int64) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.known || b.ledger == nil {
+		return nil
+	}
+	now := b.now()
+	before, err := b.ledger.Writes(ctx, installation, now.Add(-time.Hour-drift))
+	if err != nil {
+		return fmt.Errorf("the write budget: %w", err)
+	}
+	for _, w := range before {
+		s := spent{at: w.At, kind: max(0, kind(slices.Index(kindNames[:], w.Kind)))}
+		if s.at.After(now) { // the clock was set back
+			s.at = now
+		}
+		a.writes = append(a.writes, s)
+		if s.kind.comments() {
+			a.comment = s.at
+		}
+	}
+	a.known = true
+	return nil
+}
+
+func (a *account) wait(ctx context.Context, k kind) error {
 	a.mu.Lock()
 	if after := a.earliest(k).Sub(a.now()); after > k.patience() {
 		a.mu.Unlock()
 		return &librarian.RateLimitError{After: after, Err: errBudget}
 	}
-	w := &waiter{kind: k, seq: a.seq, free: make(chan struct{})}
-	a.seq++
-	heap.Push(&a.waiting, w)
+	w := &waiter{kind: k, free: make(chan struct{})}
+	a.waiting[k] = append(a.waiting[k], w)
 	a.dispatch()
+	gone := w.gone
 	a.mu.Unlock()
-
+	if gone {
+		return nil
+	}
 	timeout := time.NewTimer(k.patience())
 	defer timeout.Stop()
 	var err error = &librarian.RateLimitError{After: k.patience(), Err: errBudget}
@@ -130,12 +216,17 @@ func (b *budget) acquire(ctx context.Context, installation int64, k kind) error 
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if w.index < 0 {
+	if w.gone {
 		return nil // let go at the same moment: it is counted, so it may as well be made
 	}
-	heap.Remove(&a.waiting, w.index)
+	a.leave(w)
 	a.dispatch()
 	return err
+}
+
+// leave takes a waiter out. a.mu is held.
+func (a *account) leave(w *waiter) {
+	a.waiting[w.kind] = slices.DeleteFunc(a.waiting[w.kind], func(o *waiter) bool { return o == w })
 }
 
 // errBudget is why a write was given back.
@@ -152,28 +243,44 @@ func (b *budget) pause(installation int64, d time.Duration) {
 	a.dispatch()
 }
 
-// dispatch lets go who may, in order, and sets the time for the next look. a.mu is held.
+// dispatch lets go who may: of the kinds that have room, the one that matters most. It sets the time for the next look. a.mu is
+// held.
 func (a *account) dispatch() {
 	if a.timer != nil {
 		a.timer.Stop()
 		a.timer = nil
 	}
-	for len(a.waiting) > 0 {
-		w := a.waiting[0]
-		if wait := a.earliest(w.kind).Sub(a.now()); wait > 0 {
-			a.timer = time.AfterFunc(wait, func() {
-				a.mu.Lock()
-				defer a.mu.Unlock()
-				a.dispatch()
-			})
+	for {
+		next, wait := kinds, time.Duration(0)
+		for k := range kinds {
+			if len(a.waiting[k]) == 0 {
+				continue
+			}
+			if d := a.earliest(k).Sub(a.now()); d <= 0 {
+				next = k
+				break
+			} else if wait == 0 || d < wait {
+				wait = d
+			}
+		}
+		if next == kinds {
+			if wait > 0 {
+				a.timer = time.AfterFunc(wait, func() {
+					a.mu.Lock()
+					defer a.mu.Unlock()
+					a.dispatch()
+				})
+			}
 			return
 		}
-		heap.Pop(&a.waiting)
+		w := a.waiting[next][0]
+		a.waiting[next] = a.waiting[next][1:]
 		now := a.now()
-		a.writes = append(a.writes, now)
-		if w.kind.comments() {
+		a.writes = append(a.writes, spent{now, next})
+		if next.comments() {
 			a.comment = now
 		}
+		w.gone = true
 		close(w.free)
 	}
 }
@@ -182,66 +289,49 @@ func (a *account) dispatch() {
 func (a *account) earliest(k kind) time.Time {
 	now := a.now()
 	old := 0
-	for old < len(a.writes) && now.Sub(a.writes[old]) >= time.Hour {
+	for old < len(a.writes) && now.Sub(a.writes[old].at) >= time.Hour+drift {
 		old++
 	}
 	a.writes = append(a.writes[:0], a.writes[old:]...)
-	minute, hour := perMinute, perHour
-	if k == progress {
-		minute, hour = progressPerMinute, progressPerHour
-	}
 	at := a.until
-	later := func(t time.Time) {
-		if t.After(at) {
-			at = t
+	for _, w := range []struct {
+		limit
+		span time.Duration
+	}{{minuteLimits[k], time.Minute + drift}, {hourLimits[k], time.Hour + drift}} {
+		all, own := 0, 0
+		for i := len(a.writes) - 1; i >= 0; i-- { // until the one that has to leave the window first
+			s := a.writes[i]
+			all++
+			if s.kind == k {
+				own++
+			}
+			if all == w.all || s.kind == k && own == w.own {
+				at = latest(at, s.at.Add(w.span))
+				break
+			}
 		}
 	}
-	if n := len(a.writes); n >= minute {
-		later(a.writes[n-minute].Add(time.Minute))
-	}
-	if n := len(a.writes); n >= hour {
-		later(a.writes[n-hour].Add(time.Hour))
-	}
 	if k.comments() && !a.comment.IsZero() {
-		later(a.comment.Add(spacing))
+		at = latest(at, a.comment.Add(spacing))
 	}
 	return at
+}
+
+func latest(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
 }
 
 func (a *account) idle() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return len(a.waiting) == 0 && (len(a.writes) == 0 || a.now().Sub(a.writes[len(a.writes)-1]) >= time.Hour) && !a.until.After(a.now())
-}
-
-// waiters is a heap: the kind that goes first, and who came first among those.
-type waiters []*waiter
-
-func (w waiters) Len() int { return len(w) }
-func (w waiters) Less(i, j int) bool {
-	if w[i].kind != w[j].kind {
-		return w[i].kind < w[j].kind
+	for _, w := range a.waiting {
+		if len(w) > 0 {
+			return false
+		}
 	}
-	return w[i].seq < w[j].seq
-}
-func (w waiters) Swap(i, j int) {
-	w[i], w[j] = w[j], w[i]
-	w[i].index, w[j].index = i, j
-}
-
-// Push implements [heap.Interface].
-func (w *waiters) Push(x any) {
-	one := x.(*waiter)
-	one.index = len(*w)
-	*w = append(*w, one)
-}
-
-// Pop implements [heap.Interface].
-func (w *waiters) Pop() any {
-	old := *w
-	one := old[len(old)-1]
-	old[len(old)-1] = nil
-	*w = old[:len(old)-1]
-	one.index = -1
-	return one
+	n := len(a.writes)
+	return (n == 0 || a.now().Sub(a.writes[n-1].at) >= time.Hour+drift) && !a.until.After(a.now())
 }

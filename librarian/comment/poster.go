@@ -21,6 +21,7 @@ type Options struct {
 	Client func(context.Context, librarian.Place) (*github.Client, librarian.RepoName, error)
 	AppID  int64            // our App
 	BotID  int64            // the account that writes as it; 0: nothing of ours is known again in review threads
+	Ledger Ledger           // nil: GitHub's limits are kept by what this process alone wrote
 	Now    func() time.Time // nil means time.Now
 	Log    *slog.Logger     // nil means no log
 }
@@ -40,7 +41,7 @@ func New(opts Options) *Poster {
 	if opts.Now == nil {
 		opts.Now = time.Now
 	}
-	p := &Poster{opts: opts, log: opts.Log, budget: newBudget(opts.Now), heads: map[librarian.RunID]string{}}
+	p := &Poster{opts: opts, log: opts.Log, budget: newBudget(opts.Now, opts.Ledger), heads: map[librarian.RunID]string{}}
 	if p.log == nil {
 		p.log = slog.New(slog.DiscardHandler)
 	}

@@ -200,8 +200,11 @@ func TestReactWaitsOutAShortLimit(t *testing.T) {
 	t.Parallel()
 	h := newThread(t, githubsim.Options{})
 	h.Inject(githubsim.SecondaryLimit(regexp.MustCompile(`/reactions$`), 1, time.Second))
-	require.NoError(t, h.poster.React(ctx, h.place, librarian.ReactionEyes))
-	require.Equal(t, []string{"librarian[bot] eyes"}, h.marks())
+	var limit *librarian.RateLimitError
+	require.ErrorAs(t, h.poster.React(ctx, h.place, librarian.ReactionEyes), &limit, "a first mark is given back, for it holds up others")
+	require.Empty(t, h.marks())
+	require.NoError(t, h.poster.React(ctx, h.place, librarian.ReactionRocket))
+	require.Equal(t, []string{"librarian[bot] rocket"}, h.marks())
 }
 
 func TestSayPartsAndRoles(t *testing.T) {

@@ -16,6 +16,14 @@ import (
 // marks are the reactions that we use.
 var marks = [...]librarian.Reaction{librarian.ReactionEyes, librarian.ReactionConfused, librarian.ReactionRocket}
 
+// kindOf tells the first mark from one that ends.
+func kindOf(r librarian.Reaction) kind {
+	if r == librarian.ReactionEyes {
+		return eyes
+	}
+	return ending
+}
+
 // A mark that failed on the way is tried again: twice is as once, and nobody else will set it.
 const (
 	markTries = 3
@@ -54,7 +62,7 @@ func (p *Poster) react(ctx context.Context, place librarian.Place, r librarian.R
 		return failed("react", err)
 	}
 	var mine github.Reaction
-	if err := p.write(ctx, t, reaction, http.MethodPost, path, map[string]string{"content": string(r)}, &mine); err != nil {
+	if err := p.write(ctx, t, kindOf(r), http.MethodPost, path, map[string]string{"content": string(r)}, &mine); err != nil {
 		return failed("react", err)
 	}
 	if r == librarian.ReactionEyes { // the first mark: nothing to take off, and no time to lose
@@ -132,7 +140,7 @@ func (p *Poster) reactNode(ctx context.Context, t target, r librarian.Reaction) 
 			} `json:"subject"`
 		} `json:"addReaction"`
 	}
-	if err := p.mutate(ctx, t, reaction, addReaction, map[string]any{"subjectId": node, "content": graphName(r)}, &got); err != nil {
+	if err := p.mutate(ctx, t, kindOf(r), addReaction, map[string]any{"subjectId": node, "content": graphName(r)}, &got); err != nil {
 		return err
 	}
 	for _, g := range got.Added.Subject.Groups {
