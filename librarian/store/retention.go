@@ -18,8 +18,8 @@ const (
 // where, what was read (tool_end holds paths and lines, no contents), what was posted.
 const content = "'message', 'tool_start', 'outcome', 'note'"
 
-// Expire removes contents older than messages, and whole runs and deliveries older than audit. A run's contents are kept
-// until its last event is old enough, so that a log is never half there while the run is at work.
+// Expire removes contents older than messages, whole runs and deliveries older than audit, and writes that count no more. A run's
+// contents are kept until its last event is old enough, so that a log is never half there while the run is at work.
 func (s *Store) Expire(ctx context.Context, messages, audit time.Time) (removed int64, err error) {
 	err = s.Tx(ctx, func(t *Tx) error {
 		for _, step := range []struct {
@@ -30,6 +30,7 @@ func (s *Store) Expire(ctx context.Context, messages, audit time.Time) (removed 
 				openStates + "))", []any{micros(messages), micros(messages)}},
 			{"DELETE FROM runs WHERE updated_at < ?", []any{micros(audit)}},
 			{"DELETE FROM deliveries WHERE at < ?", []any{micros(audit)}},
+			{"DELETE FROM writes WHERE at < ?", []any{micros(t.s.Now().Add(-keepWrites))}},
 		} {
 			n, err := t.exec(ctx, step.query, step.args...)
 			if err != nil {
