@@ -39,7 +39,8 @@ type flow struct {
 	stop  func()
 	model model.Model // nil: builtin/scout
 	now   func() time.Time
-	web   *http.Client // reaches the simulated GitHub's pages
+	votes time.Duration // how often it is seen which votes are to be counted; 0: as always
+	web   *http.Client  // reaches the simulated GitHub's pages
 }
 
 // lockedBuffer collects the server's log.
@@ -122,6 +123,7 @@ func (f *flow) serve() {
 	srv := NewServer(f.cfg, Secrets{PrivateKey: f.world.app.PrivateKeyPEM, WebhookSecret: []byte(f.world.app.WebhookSecret)}, ServerOptions{
 		Log: slog.New(slog.NewTextHandler(f.log, &slog.HandlerOptions{Level: slog.LevelDebug})), Now: f.now, Ready: func(u string) { up <- u },
 	})
+	srv.votesEvery = f.votes
 	if f.model != nil {
 		srv.models = func(string) (model.Model, model.Level, error) { return f.model, model.Off, nil }
 	}

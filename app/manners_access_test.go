@@ -105,15 +105,6 @@ func TestW11_ARepositoryCannotWiden(t *testing.T) {
 	require.Regexp(t, `(?i)lids/\.github/librarian\.yml`, strings.ReplaceAll(body, "\\", ""), "said to whoever asks there")
 }
 
-func TestVotesOnAnAnswerAreCounted(t *testing.T) {
-	t.Parallel()
-	f := newFlow(t, nil, nil)
-	_, answers := f.ask("acme/pantry", simUser, "@librarian what spoils first?")
-	require.NoError(t, f.sim.React(answers[0].ID, simUser, "+1"))
-	require.NoError(t, f.sim.React(answers[0].ID, simReads, "-1"))
-	require.Contains(t, f.command("acme/pantry", simUser, "@librarian status"), "👍 1 👎 1")
-}
-
 // peeks is a model that looks into acme/cellar and says what it was told.
 func peeks(runs int) *modeltest.Scripted {
 	var turns []modeltest.Turn

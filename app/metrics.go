@@ -56,6 +56,27 @@ func newMetrics(stats func() checkout.Stats) *metrics {
 	return m
 }
 
+// votes reads, whenever it is scraped, what readers think of answers; of what cannot be read there is no sample.
+func (m *metrics) votes(read func() (librarian.VotesData, error)) {
+	m.registry.MustRegister(ballots{prometheus.NewDesc("librarian_votes", "Votes on the answers to the last 30 days' questions.", []string{"vote"}, nil), read})
+}
+
+type ballots struct {
+	desc *prometheus.Desc
+	read func() (librarian.VotesData, error)
+}
+
+func (b ballots) Describe(ch chan<- *prometheus.Desc) { ch <- b.desc }
+
+func (b ballots) Collect(ch chan<- prometheus.Metric) {
+	v, err := b.read()
+	if err != nil {
+		return
+	}
+	ch <- prometheus.MustNewConstMetric(b.desc, prometheus.GaugeValue, float64(v.Up), "up")
+	ch <- prometheus.MustNewConstMetric(b.desc, prometheus.GaugeValue, float64(v.Down), "down")
+}
+
 // watch counts what runs come to.
 func (m *metrics) watch(_ librarian.RunID, _ librarian.EventKind, data any) {
 	if o, ok := data.(librarian.Outcome); ok {

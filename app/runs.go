@@ -64,7 +64,7 @@ func unknownRun(id librarian.RunID) error {
 	return &UsageError{Message: message, Err: err}
 }
 
-// ListRuns prints the newest runs, a line each: when, id, state, place, asker, what it cost, and the question's first line.
+// ListRuns prints the newest runs, a line each: when, id, state, place, asker, what it cost, the votes on its answer, and the question's first line.
 func ListRuns(ctx context.Context, o RunsOptions, limit int) (err error) {
 	runs, err := o.open(ctx)
 	if err != nil {
@@ -76,7 +76,7 @@ func ListRuns(ctx context.Context, o RunsOptions, limit int) (err error) {
 		return fmt.Errorf("app: %w", err)
 	}
 	w := tabwriter.NewWriter(o.Out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "WHEN\tRUN\tSTATE\tPLACE\tASKER\tCOST\tQUESTION")
+	fmt.Fprintln(w, "WHEN\tRUN\tSTATE\tPLACE\tASKER\tCOST\tVOTES\tQUESTION")
 	for _, r := range found {
 		out, _, err := outcomeOf(ctx, runs, r.ID)
 		if err != nil {
@@ -86,8 +86,12 @@ func ListRuns(ctx context.Context, o RunsOptions, limit int) (err error) {
 		if c := out.Usage.Cost; c != nil {
 			cost = fmt.Sprintf("$%.2f", *c)
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", r.CreatedAt.Local().Format("2006-01-02 15:04"), r.ID, r.State, place(r.Request.Place),
-			shown(cmp.Or(r.Request.Principal.Login, "-"), 39), cost, shown(firstLine(asked(r.Request)), 80))
+		votes, err := votesOf(ctx, runs, r.ID)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", r.CreatedAt.Local().Format("2006-01-02 15:04"), r.ID, r.State, place(r.Request.Place),
+			shown(cmp.Or(r.Request.Principal.Login, "-"), 39), cost, cmp.Or(votes, "-"), shown(firstLine(asked(r.Request)), 80))
 	}
 	return w.Flush()
 }
@@ -135,6 +139,22 @@ func outcomeOf(ctx context.Context, runs *store.Store, id librarian.RunID) (out 
 	return out, ok, nil
 }
 
+// votesOf is what readers thought of a run's answer when that was last counted; empty: nothing.
+func votesOf(ctx context.Context, runs *store.Store, id librarian.RunID) (string, error) {
+	var v librarian.VotesData
+	e, ok, err := runs.Last(ctx, id, librarian.EventVotes)
+	if err == nil && ok {
+		err = json.Unmarshal(e.Data, &v)
+	}
+	if err != nil {
+		return "", fmt.Errorf("app: votes of run %s: %w", id, err)
+	}
+	if v.Up+v.Down == 0 {
+		return "", nil
+	}
+	return fmt.Sprintf("👍 %d 👎 %d", v.Up, v.Down), nil
+}
+
 // ShowRun prints a run: question, trace, findings, cost, and where it was posted.
 func ShowRun(ctx context.Context, o RunsOptions, id string) error {
 	return o.with(ctx, id, func(runs *store.Store, r librarian.Run) error {
@@ -148,11 +168,8 @@ func ShowRun(ctx context.Context, o RunsOptions, id string) error {
 			strings.ReplaceAll(strings.Map(printable, report.Redact(asked(q), nil)), "\n", "\n    "))
 		var calls []librarian.ToolEndData
 		var posted []string
-		var votes librarian.VotesData
 		for _, e := range events {
 			switch e.Kind {
-			case librarian.EventVotes:
-				_ = json.Unmarshal(e.Data, &votes) // as they were when a status was last asked for
 			case librarian.EventToolEnd:
 				var d librarian.ToolEndData
 				if json.Unmarshal(e.Data, &d) == nil && e.Attempt == r.Attempt {
@@ -182,10 +199,11 @@ func ShowRun(ctx context.Context, o RunsOptions, id string) error {
 		for _, u := range posted {
 			fmt.Fprintf(o.Out, "Posted: %s\n", u)
 		}
-		if votes.Up+votes.Down > 0 {
-			fmt.Fprintf(o.Out, "Votes: 👍 %d 👎 %d\n", votes.Up, votes.Down)
+		votes, err := votesOf(ctx, runs, r.ID)
+		if err == nil && votes != "" {
+			fmt.Fprintf(o.Out, "Votes: %s\n", votes)
 		}
-		return nil
+		return err
 	})
 }
 

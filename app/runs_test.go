@@ -31,8 +31,8 @@ func TestRunsBesideARunningServer(t *testing.T) {
 	require.NoError(t, ListRuns(t.Context(), o, 10))
 	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
 	require.Len(t, lines, 2)
-	require.Regexp(t, `^WHEN +RUN +STATE +PLACE +ASKER +COST +QUESTION$`, lines[0])
-	require.Regexp(t, `^\d{4}-\d\d-\d\d \d\d:\d\d  [0-9a-f-]{36}  published  acme/pantry#1  ada +- +what spoils first`, lines[1])
+	require.Regexp(t, `^WHEN +RUN +STATE +PLACE +ASKER +COST +VOTES +QUESTION$`, lines[0])
+	require.Regexp(t, `^\d{4}-\d\d-\d\d \d\d:\d\d  [0-9a-f-]{36}  published  acme/pantry#1  ada +- +- +what spoils first`, lines[1])
 	require.NotContains(t, out.String(), token)
 	id := strings.Fields(lines[1])[2]
 

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -25,6 +26,12 @@ import (
 	"github.com/librarian-app/librarian/librarian/store"
 )
 
+// The votes on answers: how often it is seen which are to be counted, and how old the questions are whose votes metrics show.
+const (
+	votesEvery = 10 * time.Minute
+	votesShown = 30 * 24 * time.Hour
+)
+
 // WebhookPath is where GitHub's deliveries come in.
 const WebhookPath = "/webhook"
 
@@ -39,6 +46,8 @@ type Server struct {
 	shop    *modelShop
 	models  run.Models      // the shop's; tests have others
 	held    func() []string // the secrets that are held, once they are known
+
+	votesEvery time.Duration // 0: votesEvery
 }
 
 // ServerOptions are what a Server may be given beside its configuration.
@@ -134,6 +143,7 @@ func (s *Server) serve(ctx context.Context, ln net.Listener, runs *store.Store, 
 	index := codesearch.NewCache(filepath.Join(s.cfg.Server.Data, "indexes"), codesearch.CacheOptions{})
 	layers := hub.NewLayers(github, s.cfg.base())
 	counted := newMetrics(checkouts.Stats)
+	counted.votes(func() (librarian.VotesData, error) { return runs.Votes(ctx, s.now().Add(-votesShown)) })
 	if s.cfg.Server.Metrics != "" {
 		at, err := new(net.ListenConfig).Listen(ctx, "tcp", s.cfg.Server.Metrics)
 		if err != nil {
@@ -161,6 +171,7 @@ func (s *Server) serve(ctx context.Context, ln net.Listener, runs *store.Store, 
 	go func() { stopped <- srv.Serve(ln) }()
 	go s.tidy(ctx, runs)
 	go (&hub.MissedDeliveries{Hub: github}).Run(ctx)
+	go s.countVotes(ctx, runner)
 	s.log.InfoContext(ctx, "serving", "app", me.Slug, "webhook", "http://"+ln.Addr().String()+WebhookPath, "github", github.Host(), "model", s.cfg.Models.Default)
 	if s.ready != nil {
 		s.ready("http://" + ln.Addr().String() + WebhookPath)
@@ -215,6 +226,20 @@ func (s *Server) tidy(ctx context.Context, runs *store.Store) {
 	}
 }
 
+// countVotes looks every now and then at what readers think of answers.
+func (s *Server) countVotes(ctx context.Context, runner *run.Runner) {
+	for {
+		if err := runner.CountVotes(ctx); err != nil && ctx.Err() == nil {
+			s.log.ErrorContext(ctx, "votes", "error", err)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(cmp.Or(s.votesEvery, votesEvery)):
+		}
+	}
+}
+
 func (s *Server) hub() (*hub.Hub, error) {
 	tr, err := transport(s.cfg.GitHub.CAFile)
 	if err != nil {
@@ -242,7 +267,7 @@ func (s *Server) runner(ctx context.Context, h *hub.Hub, me hub.App, checkouts *
 		},
 		Threads: h, Poster: poster, Tokens: tokens{h}, Checkouts: checkouts,
 		Toolbox: (&workshop{index: index, box: box, hub: h, grep: s.cfg.Tools.GrepApp, now: s.now}).kit, Models: s.models,
-		Settings: layers.Effective, Votes: h.Votes,
+		Settings: layers.Effective, Votes: h.Votes, Ballots: runs,
 		Ready:    func(ctx context.Context, place librarian.Place) { _, _, _ = h.PostClient(ctx, place) }, // only to have a token; posting meets what is wrong
 		Spending: spending{runs}, Slug: me.Slug, AppID: me.ID, Host: h.Host(), GitHosts: s.cfg.Checkout.Hosts,
 		Progress: s.cfg.Limits.Progress, Secrets: s.held, Version: Version(), Now: s.now,

@@ -240,25 +240,6 @@ func (r *Runner) status(ctx context.Context, run librarian.Run) (reply, error) {
 	return reply{bodies: []string{r.comment(run).Status(lines)}}, nil
 }
 
-// votes counts what readers thought of an answer, and keeps it with the run. What cannot be asked just now is as it was.
-func (r *Runner) votes(ctx context.Context, x librarian.Run, h history) librarian.VotesData {
-	id := h.comment(librarian.RoleAnswer, 1)
-	if r.o.Votes == nil || x.State != librarian.StatePublished || id == 0 {
-		return h.votes
-	}
-	now, err := r.o.Votes(ctx, x.Request.Place, id)
-	if err != nil {
-		r.o.Logger.WarnContext(ctx, "could not count the votes", "run", x.ID, "error", err)
-		return h.votes
-	}
-	if now != h.votes {
-		if _, err := r.o.Log.Append(ctx, x.ID, librarian.EventVotes, now); err != nil {
-			r.o.Logger.WarnContext(ctx, "could not keep the votes", "run", x.ID, "error", err)
-		}
-	}
-	return now
-}
-
 // retry asks the thread's last question that came to nothing once more, in the name of who says so.
 func (r *Runner) retry(ctx context.Context, run librarian.Run, adm admission) (reply, error) {
 	runs, err := r.questions(ctx, run.Request.Place, false)

@@ -70,9 +70,6 @@ type Models func(name string) (model.Model, model.Level, error)
 // Settings are what is in force in a repository, and what is wrong with the files that say so.
 type Settings func(ctx context.Context, installation int64, repo librarian.Repo) (settings.Settings, []settings.Fault, error)
 
-// Votes counts what readers thought of a comment of ours.
-type Votes func(ctx context.Context, place librarian.Place, comment int64) (librarian.VotesData, error)
-
 // Options is what a Runner needs.
 type Options struct {
 	Log         Log
@@ -89,6 +86,7 @@ type Options struct {
 	Settings    Settings
 	Ready       func(context.Context, librarian.Place) // gets ready what posting there will need; may be nil
 	Votes       Votes                                  // nil: they are not counted
+	Ballots     Ballots                                // likewise
 	Base        settings.Settings                      // the server's own; all there is on the terminal
 	Spending    Spending
 	Slug        string                                     // the name people mention
