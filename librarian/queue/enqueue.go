@@ -33,24 +33,23 @@ func (q *Queue) Enqueue(ctx context.Context, d librarian.Delivery, r librarian.R
 }
 
 func (q *Queue) enqueue(ctx context.Context, d librarian.Delivery, r librarian.Request) (id librarian.RunID, created bool, err error) {
-	err = q.store.Tx(ctx, func(t *store.Tx) error {
-		if d.ID != "" {
-			run, seen, err := t.Delivered(ctx, d.ID)
-			if err != nil || seen && run == "" {
-				return err
-			}
-		}
-		before, err := t.Asked(ctx, r)
-		if err != nil {
+	err = q.store.Together(ctx, func(ctx context.Context, t *store.Tx) error {
+		id, created = "", false
+		before, err := t.Asked(ctx, d.ID, r)
+		switch {
+		case err != nil:
 			return err
-		}
-		if again(before) {
-			id, created = librarian.NewRunID(), true
-			job, err := q.insertJob(ctx, t, kindFor(r.Kind, librarian.StateQueued), id)
+		case before.Delivered && before.For == "":
+			return nil
+		case !again(before):
+			id = before.Latest
+		default:
+			fresh := librarian.NewRunID()
+			job, err := q.insertJob(ctx, t, kindFor(r.Kind, librarian.StateQueued), fresh)
 			if err != nil {
 				return err
 			}
-			ok, err := t.CreateRun(ctx, store.NewRun{ID: id, Request: r, Ordinal: before.Runs + 1, Job: job,
+			ok, err := t.CreateRun(ctx, store.NewRun{ID: fresh, Request: r, Ordinal: before.Runs + 1, Job: job,
 				WakeAt: q.store.Now().Add(q.o.WakeAfter)})
 			if err != nil {
 				return err
@@ -58,10 +57,9 @@ func (q *Queue) enqueue(ctx context.Context, d librarian.Delivery, r librarian.R
 			if !ok {
 				return errRaced
 			}
-		} else {
-			id = before.Latest.ID
+			id, created = fresh, true
 		}
-		if d.ID == "" {
+		if d.ID == "" || before.Delivered && before.For == id {
 			return nil
 		}
 		return t.Deliver(ctx, d, id)
@@ -71,10 +69,9 @@ func (q *Queue) enqueue(ctx context.Context, d librarian.Delivery, r librarian.R
 
 // again reports whether a request may have a (further) run.
 func again(a store.Asked) bool {
-	if a.Latest == nil {
+	switch a.State {
+	case "":
 		return true
-	}
-	switch a.Latest.State {
 	case librarian.StateFailed, librarian.StateInterrupted:
 		return a.Runs < librarian.MaxAttempts && a.Attempts < librarian.MaxAttempts
 	}

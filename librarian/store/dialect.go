@@ -13,7 +13,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/stdlib"
-	_ "modernc.org/sqlite" // registers the driver "sqlite"
+	sqlite3 "modernc.org/sqlite"
 )
 
 // dialect is what differs between the two databases. Statements are written once, with ? for parameters.
@@ -79,15 +79,16 @@ func openSQLite(dir string) (write, read *sql.DB, err error) {
 	}
 	// FULL: a committed run must survive a power cut, since GitHub was told 2xx. secure_delete: forgotten is overwritten.
 	common := []string{"busy_timeout(10000)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)", "secure_delete(1)"}
-	write, err = sql.Open("sqlite", sqliteDSN(path, common, "immediate"))
+	writer, err := sqlite3.NewConnector(sqliteDSN(path, common, "immediate"))
 	if err != nil {
 		return nil, nil, err
 	}
-	write.SetMaxOpenConns(1)
-	read, err = sql.Open("sqlite", sqliteDSN(path, append(common, "query_only(1)"), "deferred"))
+	reader, err := sqlite3.NewConnector(sqliteDSN(path, append(common, "query_only(1)"), "deferred"))
 	if err != nil {
-		return nil, nil, errors.Join(err, write.Close())
+		return nil, nil, err
 	}
+	write, read = sql.OpenDB(keeper{writer}), sql.OpenDB(keeper{reader})
+	write.SetMaxOpenConns(1)
 	read.SetMaxOpenConns(readers)
 	read.SetMaxIdleConns(readers)
 	return write, read, nil

@@ -69,8 +69,8 @@ func TestExpire(t *testing.T) {
 		_, err = s.Run(ctx, young)
 		require.NoError(t, err)
 		require.NoError(t, s.Tx(ctx, func(tx *store.Tx) error {
-			_, seen, err := tx.Delivered(ctx, "d1")
-			require.False(t, seen)
+			a, err := tx.Asked(ctx, "d1", storetest.Question(1))
+			require.False(t, a.Delivered)
 			return err
 		}))
 	})
@@ -99,9 +99,9 @@ func TestForget(t *testing.T) {
 		require.NoError(t, err)
 		require.Empty(t, events)
 		require.NoError(t, s.Tx(ctx, func(tx *store.Tx) error {
-			run, seen, err := tx.Delivered(ctx, "d1")
-			require.True(t, seen, "the delivery is still known")
-			require.Empty(t, run)
+			a, err := tx.Asked(ctx, "d1", storetest.Question(1))
+			require.True(t, a.Delivered, "the delivery is still known")
+			require.Empty(t, a.For)
 			return err
 		}))
 		_, err = s.Run(ctx, other)

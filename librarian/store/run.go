@@ -71,28 +71,43 @@ func requestKey(id librarian.RunID, r librarian.Request) string {
 	return r.Key()
 }
 
-// Asked is what is known of a request's earlier runs.
+// Asked is what is known of a delivery, and of its request's earlier runs.
 type Asked struct {
-	Latest   *librarian.Run // nil: never asked before
+	Delivered bool            // the delivery was seen
+	For       librarian.RunID // the delivery's run; empty if that was forgotten
+
+	Latest   librarian.RunID // empty: never asked before
+	State    librarian.State // of the latest
 	Runs     int
 	Attempts int // over all of them
 }
 
-// Asked looks the request's key up.
-func (t *Tx) Asked(ctx context.Context, r librarian.Request) (Asked, error) {
+// Asked looks a delivery and the request's key up, in one go. A delivery without an id was never seen.
+func (t *Tx) Asked(ctx context.Context, delivery string, r librarian.Request) (Asked, error) {
 	var a Asked
-	rows, err := t.tx.QueryContext(ctx, t.s.d.rebind("SELECT "+runColumns+" FROM runs WHERE key = ? ORDER BY ordinal"), requestKey("", r))
+	rows, err := t.tx.QueryContext(ctx, t.s.d.rebind(`SELECT 0 AS ordinal, run, '' AS state, 0 AS attempt FROM deliveries WHERE id = ?
+		UNION ALL SELECT ordinal, id, state, attempt FROM runs WHERE key = ? ORDER BY ordinal`), delivery, requestKey("", r))
 	if err != nil {
 		return a, fmt.Errorf("store: asked before: %w", err)
 	}
-	runs, err := scanRuns(rows)
-	if err != nil {
-		return a, fmt.Errorf("store: asked before: %w", err)
-	}
-	for i := range runs {
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		var ordinal, attempt int
+		var run sql.NullString
+		var state string
+		if err := rows.Scan(&ordinal, &run, &state, &attempt); err != nil {
+			return a, fmt.Errorf("store: asked before: %w", err)
+		}
+		if ordinal == 0 {
+			a.Delivered, a.For = true, librarian.RunID(run.String)
+			continue
+		}
+		a.Latest, a.State = librarian.RunID(run.String), librarian.State(state)
 		a.Runs++
-		a.Attempts += runs[i].Attempt
-		a.Latest = &runs[i]
+		a.Attempts += attempt
+	}
+	if err := rows.Err(); err != nil {
+		return a, fmt.Errorf("store: asked before: %w", err)
 	}
 	return a, nil
 }
@@ -105,18 +120,6 @@ func (t *Tx) Deliver(ctx context.Context, d librarian.Delivery, id librarian.Run
 		return fmt.Errorf("store: deliver: %w", err)
 	}
 	return nil
-}
-
-// Delivered looks a delivery up: its run, empty if that was forgotten, and whether it was seen at all.
-func (t *Tx) Delivered(ctx context.Context, delivery string) (run librarian.RunID, seen bool, err error) {
-	var id sql.NullString
-	switch err := t.row(ctx, "SELECT run FROM deliveries WHERE id = ?", delivery).Scan(&id); {
-	case errors.Is(err, sql.ErrNoRows):
-		return "", false, nil
-	case err != nil:
-		return "", false, fmt.Errorf("store: delivered: %w", err)
-	}
-	return librarian.RunID(id.String), true, nil
 }
 
 // Run reads one run; the error for an unknown one wraps [librarian.ErrRunNotFound].

@@ -33,7 +33,7 @@ type Store struct {
 	now   func() time.Time
 	ttl   time.Duration
 	clean func(json.RawMessage) json.RawMessage
-	logs  batches
+	group group
 	close func() error
 }
 

@@ -40,7 +40,7 @@ func create(t *testing.T, s *store.Store, r librarian.Request) librarian.RunID {
 	t.Helper()
 	id := librarian.NewRunID()
 	require.NoError(t, s.Tx(t.Context(), func(tx *store.Tx) error {
-		before, err := tx.Asked(t.Context(), r)
+		before, err := tx.Asked(t.Context(), "", r)
 		if err != nil {
 			return err
 		}
