@@ -31,5 +31,9 @@ func openSandbox(ctx context.Context, dir string, tools ToolsConfig, log *slog.L
 		log.WarnContext(ctx, "bash is not offered: this system cannot confine a command", "err", err)
 		return nil
 	}
+	if err := s.Hidden(ctx); err != nil {
+		log.WarnContext(ctx, "commands of bash can tell whether a path that they guess exists on this machine, though not read it: "+
+			"allow the process a mount namespace (CAP_SYS_ADMIN) or user namespaces", "err", err)
+	}
 	return s
 }

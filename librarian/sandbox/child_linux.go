@@ -34,6 +34,7 @@ type config struct {
 	FileSize  int64
 	CPU       int64 // seconds of one process
 	Parent    int
+	View      *view // nil: the machine's file system
 }
 
 // Child makes this process a sandboxed command if that is what it was started for; then it does not return. It must be the
@@ -61,13 +62,16 @@ func become() error {
 	if err != nil {
 		return err
 	}
+	if c.View != nil {
+		if err := c.View.enter(); err != nil {
+			return viewError{err}
+		}
+	}
 	if err := unix.Chdir(c.Dir); err != nil {
 		return fmt.Errorf("chdir: %w", err)
 	}
-	if c.UID != 0 {
-		if err := dropTo(c.UID); err != nil {
-			return fmt.Errorf("drop privileges: %w", err)
-		}
+	if err := c.drop(); err != nil {
+		return fmt.Errorf("drop privileges: %w", err)
 	}
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return fmt.Errorf("no_new_privs: %w", err)
@@ -109,6 +113,19 @@ func become() error {
 	}
 	_, _, e := unix.RawSyscall(unix.SYS_EXECVE, uintptr(unsafe.Pointer(path)), uintptr(unsafe.Pointer(&argv[0])), uintptr(unsafe.Pointer(&env[0])))
 	return e
+}
+
+// drop gives up what the view needed, and as root the user id.
+func (c config) drop() error {
+	switch {
+	case c.UID != 0:
+		return dropTo(c.UID)
+	case c.View != nil:
+		header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
+		var nothing [2]unix.CapUserData
+		return unix.Capset(&header, &nothing[0]) // the ambient set goes with it
+	}
+	return nil
 }
 
 func setLimit(resource int, n int64) error {

@@ -27,6 +27,15 @@ func environment(scratch string, more []string) []string {
 }
 
 func (s *Sandbox) run(ctx context.Context, c Command, slot int, scratch string) (Output, error) {
+	kind, err := s.viewKind(ctx, slot, scratch)
+	if err != nil {
+		return Output{}, err
+	}
+	return s.runIn(ctx, c, slot, scratch, kind)
+}
+
+// runIn runs a command with that kind of view.
+func (s *Sandbox) runIn(ctx context.Context, c Command, slot int, scratch string, kind viewKind) (Output, error) {
 	shell, err := exec.LookPath("/bin/bash")
 	if err != nil {
 		return Output{}, errors.New("sandbox: there is no /bin/bash")
@@ -36,9 +45,18 @@ func (s *Sandbox) run(ctx context.Context, c Command, slot int, scratch string) 
 	if uid == 0 {
 		processes += int64(threadsOf(os.Geteuid())) + 64 // the limit counts all that the user runs; the watch counts the group
 	}
+	programs := append(append([]string{}, system...), s.opt.Exec...)
+	var v *view
+	dir, tmp := c.Dir, scratch
+	if kind != viewNone {
+		if v, err = planView(c, programs, scratch, kind); err != nil {
+			return Output{}, fmt.Errorf("sandbox: %w", err)
+		}
+		dir, tmp = c.at(c.Dir), v.Tmp
+	}
 	raw, err := json.Marshal(config{
-		Argv: []string{shell, "--noprofile", "--norc", "-c", c.Line}, Env: environment(scratch, c.Env), Dir: c.Dir,
-		Read: c.Read, Exec: append(append([]string{}, system...), s.opt.Exec...), Write: []string{scratch}, UID: uid, Address: s.opt.Limits.Address, Processes: processes,
+		Argv: []string{shell, "--noprofile", "--norc", "-c", c.Line}, Env: environment(tmp, c.Env), Dir: dir, View: v,
+		Read: c.Read, Exec: programs, Write: []string{scratch}, UID: uid, Address: s.opt.Limits.Address, Processes: processes,
 		FileSize: s.opt.Limits.Disk, CPU: int64(c.Timeout/time.Second) + 2, Parent: os.Getpid()})
 	if err != nil {
 		return Output{}, fmt.Errorf("sandbox: %w", err)
@@ -60,9 +78,11 @@ func (s *Sandbox) run(ctx context.Context, c Command, slot int, scratch string) 
 	cmd.Dir = "/"
 	cmd.Stdout, cmd.Stderr = outWrite, outWrite
 	cmd.ExtraFiles = []*os.File{statusWrite}
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // its own group, and no terminal
+	cmd.SysProcAttr = kind.attributes(uid)
 	w := watch{uid: uid, scratch: scratch, limits: s.opt.Limits}
-	return s.wait(ctx, c, cmd, &w, status, out, func() { _ = statusWrite.Close(); _ = outWrite.Close() })
+	o, err := s.wait(ctx, c, cmd, &w, status, out, func() { _ = statusWrite.Close(); _ = outWrite.Close() })
+	o.View = err == nil && kind != viewNone
+	return o, err
 }
 
 // wait starts the process, watches its group and gathers the output.

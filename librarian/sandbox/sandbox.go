@@ -1,12 +1,13 @@
 // Package sandbox runs a shell command that only looks.
 //
-// The command runs in a process of our own binary that first takes its rights away and then becomes the shell: Landlock leaves it
-// the folders it may read, the system's programs and a scratch folder; seccomp takes sockets, other processes, namespaces, keys,
+// The command runs in a process of our own binary that first takes its rights away and then becomes the shell: a mount namespace
+// shows it, and Landlock leaves it, only the folders it may read, the system's programs and a scratch folder; seccomp takes sockets, other processes, namespaces, keys,
 // modes, owners and io_uring; resource limits and, as root, a user id of its own bound it; a watch sums up what the whole group
 // of its processes uses every 50 ms and kills the group. Nothing it leaves behind outlives the command.
 //
 // It promises to fail closed: [Sandbox.Probe] tries the walls, and a host that cannot build every one of them gets an
-// error and no sandbox. It needs Linux with Landlock ABI 3 (kernel 6.2), no privileges, and [Child] as the first thing main does.
+// error and no sandbox. Only the mount namespace may be missing, where a container's rules refuse one: then nothing more can be
+// read or changed, but a command can find out whether a path that it guesses exists, and [Sandbox.Hidden] says so. It needs Linux with Landlock ABI 3 (kernel 6.2), no privileges, and [Child] as the first thing main does.
 package sandbox
 
 import (
@@ -15,6 +16,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 )
@@ -68,6 +70,7 @@ type Options struct {
 type Sandbox struct {
 	opt   Options
 	slots chan int
+	views views
 }
 
 // Command is one line for bash.
@@ -77,6 +80,22 @@ type Command struct {
 	Read    []string      // folders it may read; absolute
 	Timeout time.Duration // the whole group is killed then
 	Env     []string      // further variables, "NAME=value"
+	// As says where folders of Read appear, absolute, in a view (see [Output.View]); others, and without a view all, are
+	// where they are. No name may lie below another, nor where the system has something.
+	As map[string]string
+}
+
+// at is where a path of Read, or one below, appears in a view.
+func (c Command) at(p string) string {
+	if name, ok := c.As[p]; ok {
+		return name
+	}
+	for dir, name := range c.As {
+		if rest, ok := strings.CutPrefix(p, dir+"/"); ok {
+			return name + "/" + rest
+		}
+	}
+	return p
 }
 
 // Reason is why a command was killed; empty: it ended by itself.
@@ -100,6 +119,7 @@ type Output struct {
 	Killed Reason
 	Took   time.Duration
 	Peak   Usage
+	View   bool // it had a file system of its own, in which nothing else exists
 }
 
 // Usage is what the watch saw a group use at most.
@@ -160,9 +180,13 @@ func (c Command) check() error {
 	case c.Timeout <= 0:
 		return errors.New("sandbox: a command needs a time-out")
 	}
-	for _, p := range append([]string{c.Dir}, c.Read...) {
-		if !filepath.IsAbs(p) {
-			return fmt.Errorf("sandbox: %q is not an absolute path", p)
+	paths := append([]string{c.Dir}, c.Read...)
+	for _, name := range c.As {
+		paths = append(paths, name)
+	}
+	for _, p := range paths {
+		if !filepath.IsAbs(p) || filepath.Clean(p) != p {
+			return fmt.Errorf("sandbox: %q is not an absolute path in its shortest form", p)
 		}
 	}
 	return nil

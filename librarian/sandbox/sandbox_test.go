@@ -95,7 +95,7 @@ func TestRunGivesTheOutput(t *testing.T) {
 	o = c.sh(t, `kill -9 $$`)
 	require.Equal(t, 137, o.Code)
 	o = c.sh(t, `true`)
-	require.Equal(t, sandbox.Output{Took: o.Took, Peak: o.Peak}, o)
+	require.Equal(t, sandbox.Output{Took: o.Took, Peak: o.Peak, View: o.View}, o)
 }
 
 func TestOutputKeepsTheEnd(t *testing.T) {
@@ -164,10 +164,31 @@ func TestNothingIsLeftBehind(t *testing.T) {
 	require.NoDirExists(t, scratch)
 }
 
+// eachView runs a test with every way of hiding the machine's files that this user has, and with none.
+func eachView(t *testing.T, test func(t *testing.T, view int)) {
+	t.Helper()
+	kinds := map[string]int{"no view": sandbox.ViewNone, "user namespace": sandbox.ViewUser}
+	if os.Geteuid() == 0 {
+		kinds["mount namespace"] = sandbox.ViewMount
+	}
+	for name, kind := range kinds {
+		t.Run(name, func(t *testing.T) {
+			if kind != sandbox.ViewNone {
+				c := newCell(t, sandbox.Limits{})
+				c.UseView(kind)
+				if _, err := c.Run(t.Context(), sandbox.Command{Line: "true", Dir: c.tree, Read: []string{c.tree}, Timeout: time.Minute}); err != nil {
+					t.Skipf("this system refuses it: %v", err)
+				}
+			}
+			test(t, kind)
+		})
+	}
+}
+
 // Each attempt must print that it was refused; the canaries must stay as they are.
 func TestEscapes(t *testing.T) {
 	t.Parallel()
-	escapes(t)
+	eachView(t, escapes)
 	if os.Geteuid() != 0 || os.Getenv(furtherRound) != "" {
 		return
 	}
@@ -187,8 +208,8 @@ func TestEscapes(t *testing.T) {
 		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
 		out, err := cmd.CombinedOutput()
 		require.NoError(t, err, string(out))
-		if !raced {
-			require.NotContains(t, string(out), "SKIP")
+		if !raced && os.Getenv("LIBRARIAN_NO_SANDBOX") == "" {
+			require.NotContains(t, strings.ReplaceAll(string(out), "--- SKIP: TestEscapes/user_namespace", ""), "SKIP")
 		}
 		require.Contains(t, string(out), "--- PASS: TestEscapes")
 	})
@@ -222,9 +243,9 @@ func copyFile(t *testing.T, from, to string) {
 	require.NoError(t, out.Close())
 }
 
-func escapes(t *testing.T) {
-	t.Helper()
+func escapes(t *testing.T, view int) {
 	c := newCell(t, sandbox.Limits{})
+	c.UseView(view)
 	// A process of our own user that must not be touched.
 	victim := exec.CommandContext(t.Context(), "sleep", "60")
 	require.NoError(t, victim.Start())
@@ -274,6 +295,29 @@ func escapes(t *testing.T) {
 			require.NotContains(t, o.Text, "/out", "the canary was read: %s", o.Text)
 		})
 	}
+	t.Run("guessed paths", func(t *testing.T) {
+		if view == sandbox.ViewNone {
+			require.Error(t, c.Hidden(t.Context()), "Landlock alone does not hide what exists, and says so")
+			return
+		}
+		require.NoError(t, c.Hidden(t.Context()))
+		guesses := []string{c.other, c.other + "/canary", filepath.Dir(c.tree) + "/scratch", "/root", "/var/log", "/etc/passwd", "/etc/shadow", "/sys/kernel",
+			"/proc/" + strconv.Itoa(pid) + "/cwd/.", "/proc/" + strconv.Itoa(pid) + "/root/etc", "/proc/1/root/etc"}
+		if view == sandbox.ViewMount {
+			guesses = append(guesses, "/proc/"+strconv.Itoa(pid), "/proc/"+strconv.Itoa(os.Getpid()), "/proc/meminfo")
+		}
+		for _, p := range guesses {
+			if p != "/sys/kernel" && !strings.HasPrefix(p, "/proc/") {
+				_, err := os.Stat(p)
+				require.NoError(t, err, "a guess must be right to mean something")
+			}
+			o := c.sh(t, fmt.Sprintf(`[ -e %[1]s ] && echo THERE; stat -c found %[1]s 2>&1; cd %[1]s 2>/dev/null && echo ENTERED; cat <(echo this works)`, p))
+			require.NotContains(t, o.Text, "THERE", p)
+			require.NotContains(t, o.Text, "found", p)
+			require.NotContains(t, o.Text, "ENTERED", p)
+			require.Contains(t, o.Text, "this works")
+		}
+	})
 	if !raced {
 		o := c.sh(t, fmt.Sprintf("%s try:all %d %s", c.self, pid, c.other))
 		got := strings.Split(o.Text, "\n")
@@ -299,8 +343,13 @@ func escapes(t *testing.T) {
 // What a bomb can reach is bounded for its processes together. It does not run beside other tests: commands of one user, without
 // root's user ids of their own, share that user's limit of processes until the watch ends a bomb.
 func TestBombs(t *testing.T) {
+	eachView(t, bombs)
+}
+
+func bombs(t *testing.T, view int) {
 	limits := sandbox.Limits{Memory: 256 << 20, Processes: 100, Disk: 16 << 20, Files: 500}
 	c := newCell(t, limits)
+	c.UseView(view)
 	run := func(t *testing.T, line string) sandbox.Output {
 		t.Helper()
 		began := time.Now()
@@ -356,6 +405,29 @@ func TestBombs(t *testing.T) {
 	require.Equal(t, "fine", o.Text)
 }
 
+// A command finds its folders under the names that it is given, and nothing tells where they lie.
+func TestNames(t *testing.T) {
+	t.Parallel()
+	c := newCell(t, sandbox.Limits{})
+	if err := c.Hidden(t.Context()); err != nil {
+		t.Skip(err)
+	}
+	box, err := sandbox.New(sandbox.Options{Dir: filepath.Join(filepath.Dir(c.tree), "scratch")}) // nothing of /tmp is shown
+	require.NoError(t, err)
+	c.Sandbox = box
+	second := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(second, "x"), []byte("second\n"), 0o600))
+	require.NoError(t, os.Mkdir(filepath.Join(c.tree, "sub"), 0o755))
+	o, err := c.Run(t.Context(), sandbox.Command{Line: `pwd; cat ../canary /named/b@v1/x; echo $TMPDIR; echo y > /tmp/y && cat $HOME/y; cat /proc/mounts; ls /`,
+		Dir: filepath.Join(c.tree, "sub"), Read: []string{c.tree, second}, As: map[string]string{c.tree: "/named/a", second: "/named/b@v1"}, Timeout: 10 * time.Second})
+	require.NoError(t, err)
+	require.True(t, o.View)
+	require.Contains(t, o.Text, "/named/a/sub\ncanary\nsecond\n/tmp\ny\n")
+	require.NotContains(t, o.Text, filepath.Dir(c.tree))
+	_, err = c.Run(t.Context(), sandbox.Command{Line: "true", Dir: c.other, Read: []string{c.tree}, Timeout: 10 * time.Second})
+	require.ErrorContains(t, err, "chdir", "a folder that is not to be read is not there")
+}
+
 func TestBadCommands(t *testing.T) {
 	t.Parallel()
 	_, err := sandbox.New(sandbox.Options{Dir: "relative"})
@@ -369,6 +441,8 @@ func TestBadCommands(t *testing.T) {
 		{Line: "true", Dir: "/", Read: []string{"x"}, Timeout: time.Second},
 		{Line: "true", Dir: "/nonexistent", Timeout: time.Second},
 		{Line: "true", Dir: t.TempDir(), Read: []string{"/nonexistent"}, Timeout: time.Second},
+		{Line: "true", Dir: "/usr", Read: []string{"/usr"}, As: map[string]string{"/usr": "x"}, Timeout: time.Second},
+		{Line: "true", Dir: "/usr/../etc", Read: []string{"/usr"}, Timeout: time.Second},
 		{Line: "true\x00", Dir: t.TempDir(), Timeout: time.Second},
 	} {
 		_, err := s.Run(t.Context(), c)
@@ -382,7 +456,10 @@ func BenchmarkOverhead(b *testing.B) {
 	s, err := sandbox.New(sandbox.Options{Dir: filepath.Join(dir, "scratch")})
 	require.NoError(b, err)
 	require.NoError(b, s.Probe(b.Context()))
-	var plain, confined time.Duration
+	var plain, confined, seeing time.Duration
+	open, err := sandbox.New(sandbox.Options{Dir: filepath.Join(dir, "scratch")})
+	require.NoError(b, err)
+	open.UseView(sandbox.ViewNone)
 	for b.Loop() {
 		began := time.Now()
 		_ = exec.CommandContext(b.Context(), "/bin/bash", "--noprofile", "--norc", "-c", "true").Run()
@@ -391,7 +468,12 @@ func BenchmarkOverhead(b *testing.B) {
 		_, err := s.Run(b.Context(), sandbox.Command{Line: "true", Dir: dir, Read: []string{dir}, Timeout: time.Minute})
 		require.NoError(b, err)
 		confined += time.Since(began)
+		began = time.Now()
+		_, err = open.Run(b.Context(), sandbox.Command{Line: "true", Dir: dir, Read: []string{dir}, Timeout: time.Minute})
+		require.NoError(b, err)
+		seeing += time.Since(began)
 	}
 	b.ReportMetric(float64(plain.Microseconds())/1000/float64(b.N), "ms-plain")
+	b.ReportMetric(float64(seeing.Microseconds())/1000/float64(b.N), "ms-confined-without-a-view")
 	b.ReportMetric(float64(confined.Microseconds())/1000/float64(b.N), "ms-confined")
 }

@@ -199,6 +199,11 @@ func setFile(id int) {
 
 // unlinked sums the open files of scratch that have no name any more.
 func (w *watch) unlinked(pid int, seen map[uint64]bool) int64 {
+	home, err := os.Stat(w.scratch)
+	if err != nil {
+		return 0
+	}
+	device := deviceOf(home)
 	dir := "/proc/" + strconv.Itoa(pid) + "/fd"
 	fds, err := os.ReadDir(dir)
 	if err != nil {
@@ -207,19 +212,26 @@ func (w *watch) unlinked(pid int, seen map[uint64]bool) int64 {
 	var sum int64
 	for _, fd := range fds {
 		target, err := os.Readlink(dir + "/" + fd.Name())
-		if err != nil || !strings.HasPrefix(target, w.scratch) || !strings.HasSuffix(target, " (deleted)") {
+		if err != nil || !strings.HasSuffix(target, " (deleted)") { // the path before it is that of the command's view
 			continue
 		}
 		info, err := os.Stat(dir + "/" + fd.Name())
 		if err != nil {
 			continue
 		}
-		if st, ok := info.Sys().(*syscall.Stat_t); ok && !seen[st.Ino] {
+		if st, ok := info.Sys().(*syscall.Stat_t); ok && st.Dev == device && st.Mode&syscall.S_IFMT == syscall.S_IFREG && !seen[st.Ino] {
 			seen[st.Ino] = true
 			sum += st.Blocks * 512
 		}
 	}
 	return sum
+}
+
+func deviceOf(info os.FileInfo) uint64 {
+	if st, ok := info.Sys().(*syscall.Stat_t); ok {
+		return st.Dev
+	}
+	return 0
 }
 
 // usage sums a folder's files, looking at no more than one over the limit.
