@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"fmt"
+	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -104,7 +105,9 @@ func TestW4_APrivateRepositoryDoesNotExistForAPublicThread(t *testing.T) {
 				seen = c.Messages[len(c.Messages)-1].Parts[0].Text
 				return results("It could not be read.")(ctx, c)
 			})
-		f := newFlow(t, m, nil)
+		// The clock stands still, so that nothing cached lapses on a slow machine and is asked for twice.
+		at := time.Now()
+		f := newFlowOn(t, os.Getenv("LIBRARIAN_TEST_TLS") != "", githubsim.Options{Now: func() time.Time { return at }}, m, nil)
 		id, answers := f.ask("acme/pantry", simUser, "@librarian what is in "+repo+"?")
 		require.Len(t, answers, 1)
 		f.eventually("👀 became 🚀, the last request", func() bool { return slices.Equal(contents(f.sim.Reactions(id)), []string{"rocket"}) })
