@@ -21,6 +21,10 @@ import (
 	"github.com/librarian-app/librarian/checkout/checkouttest"
 )
 
+// testGit is the git program that stores use in tests; "" is the one on PATH.
+// So that all tests can be run with another version of it.
+var testGit = os.Getenv("LIBRARIAN_TEST_GIT")
+
 // childEnv makes the test binary a second process on a store, see child.
 const childEnv = "LIBRARIAN_CHECKOUT_CHILD"
 
@@ -55,7 +59,7 @@ func child(text string) error {
 	if err := json.Unmarshal([]byte(text), &job); err != nil {
 		return err
 	}
-	s, err := checkout.New(checkout.Options{Dir: job.Dir, Hosts: job.Hosts, PrivateHosts: []string{job.Host}, CAFile: job.CAFile, Budget: job.Budget})
+	s, err := checkout.New(checkout.Options{Dir: job.Dir, Git: testGit, Hosts: job.Hosts, PrivateHosts: []string{job.Host}, CAFile: job.CAFile, Budget: job.Budget})
 	if err != nil {
 		return err
 	}

@@ -75,7 +75,7 @@ func (s *Store) explain(repo Repo, err error) error {
 	case noMemory.MatchString(ge.stderr) || ge.code < 0:
 		return &BudgetError{Repo: repo.Name, Limit: s.opt.Budget.Memory, What: "needs more memory than one fetch may use"}
 	case strings.Contains(ge.stderr, "fsck error in packed object"):
-		err := &RefusedError{Repo: repo.Name, Reason: "holds malformed objects, which are not taken in"}
+		err := malformed(repo)
 		if m := fsckFault.FindStringSubmatch(ge.stderr); m != nil && slices.ContainsFunc(benignFaults, func(id string) bool { return strings.EqualFold(id, m[1]) }) {
 			return &benignFault{err, m[1]}
 		}
@@ -283,28 +283,21 @@ func (s *Store) fetchObjects(ctx context.Context, req Request, gitDir string, oi
 		input: strings.Join(oids, "\n") + "\n"})
 }
 
-// fetch runs a fetch with all new objects checked by git. Git up to 2.44 or so
-// cannot be told to overlook single faults where objects are left out
-// (fetch-pack.c hands index-pack no severities then). So a store that turns out
-// to hold a benign one is fetched into without that check from then on, which
-// leaves the checks that every reader here makes for itself: ids, names, modes.
+// fetch runs a fetch of which all new objects are checked: by git as they come,
+// or, in a store that turned out to hold a benign fault, afterwards, see fsck.go.
 func (s *Store) fetch(ctx context.Context, req Request, c gitCommand) error {
 	lax := filepath.Join(c.dir, "lax")
-	run := func() error {
-		c := c
-		if _, err := os.Stat(lax); err == nil {
-			c.config = append(slices.Clone(c.config), "transfer.fsckObjects=false", "fetch.fsckObjects=false")
+	if _, err := os.Stat(lax); err != nil {
+		err := s.netCommand(ctx, req.Repo, req.Credentials, c)
+		benign, ok := errors.AsType[*benignFault](err)
+		if !ok {
+			return err
 		}
-		return s.netCommand(ctx, req.Repo, req.Credentials, c)
-	}
-	err := run()
-	if benign, ok := errors.AsType[*benignFault](err); ok {
 		if err := os.WriteFile(lax, []byte(benign.id+"\n"), 0o600); err != nil {
 			return err
 		}
-		err = run()
 	}
-	return err
+	return s.fetchLax(ctx, req, c)
 }
 
 // benignFault says that a fetch ended because of one of benignFaults.

@@ -84,7 +84,7 @@ func open(t testing.TB, archive string) (*checkouttest.Server, *checkout.Checkou
 
 func acquire(t testing.TB, srv *checkouttest.Server) *checkout.Checkout {
 	t.Helper()
-	s, err := checkout.New(checkout.Options{Dir: t.TempDir(), PrivateHosts: []string{srv.Host()}})
+	s, err := checkout.New(checkout.Options{Dir: t.TempDir(), Git: os.Getenv("LIBRARIAN_TEST_GIT"), PrivateHosts: []string{srv.Host()}})
 	require.NoError(t, err)
 	require.NoError(t, s.Start(t.Context()))
 	t.Cleanup(func() { require.NoError(t, s.Close()) })
