@@ -181,7 +181,7 @@ func (s *Store) walkTree(ctx context.Context, gitDir string, repo Repo, sha stri
 	}
 	for depth := 0; len(level) > 0; depth++ {
 		if depth > bud.Depth {
-			return nil, &BudgetError{Repo: repo.Name, Limit: int64(bud.Depth), What: fmt.Sprintf("has folders more than %d levels deep", bud.Depth)}
+			return nil, tooDeep(repo, bud.Depth)
 		}
 		var next []dir
 		i := 0
@@ -248,6 +248,10 @@ func (s *Store) walkTree(ctx context.Context, gitDir string, repo Repo, sha stri
 		}
 	}
 	return out, nil
+}
+
+func tooDeep(repo Repo, depth int) *BudgetError {
+	return &BudgetError{Repo: repo.Name, Limit: int64(depth), What: fmt.Sprintf("has folders more than %d levels deep", depth)}
 }
 
 // encode writes the listing: "<kind> <oid> <size>\t<path>\0" each.

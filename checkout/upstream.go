@@ -74,6 +74,8 @@ func (s *Store) explain(repo Repo, err error) error {
 		return &BudgetError{Repo: repo.Name, What: "does not fit on the disk"}
 	case noMemory.MatchString(ge.stderr) || ge.code < 0:
 		return &BudgetError{Repo: repo.Name, Limit: s.opt.Budget.Memory, What: "needs more memory than one fetch may use"}
+	case strings.Contains(ge.stderr, "exceeded maximum allowed tree depth"): // core.maxTreeDepth, git 2.43
+		return tooDeep(repo, s.opt.Budget.Depth)
 	case strings.Contains(ge.stderr, "fsck error in packed object"):
 		err := malformed(repo)
 		if m := fsckFault.FindStringSubmatch(ge.stderr); m != nil && slices.ContainsFunc(benignFaults, func(id string) bool { return strings.EqualFold(id, m[1]) }) {
