@@ -129,6 +129,7 @@ type loop struct {
 	reminders int
 	refusing  int // turns taken since only provide_results is let through
 	compacted int
+	memory    model.Memory
 	mu        sync.Mutex // guards seen and shown, which parallel calls share
 	seen      map[string]*repeat
 	shown     map[string][]string // call id → files that its result shows lines of
@@ -218,7 +219,7 @@ func tooLong(err error) bool {
 func (l *loop) turn(ctx context.Context) (model.Reply, error) {
 	for {
 		reply, err := l.o.Model.Generate(ctx, model.Call{
-			System: l.o.System, Messages: l.messages, Tools: l.specs, Thinking: l.o.Thinking,
+			System: l.o.System, Messages: l.messages, Tools: l.specs, Thinking: l.o.Thinking, Memory: &l.memory,
 		})
 		if ctx.Err() != nil {
 			return model.Reply{}, context.Cause(ctx)

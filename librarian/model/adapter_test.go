@@ -71,6 +71,7 @@ func tools() []model.ToolSpec {
 
 // talk is a conversation that is stored between its steps, as a run's is.
 type talk struct {
+	memory   model.Memory
 	t        *testing.T
 	m        model.Model
 	thinking model.Level
@@ -87,7 +88,7 @@ func (c *talk) say(m model.Message) {
 }
 
 func (c *talk) call() model.Call {
-	return model.Call{System: "You are a librarian. <b>&</b>", Messages: c.messages, Tools: tools(), Thinking: c.thinking,
+	return model.Call{System: "You are a librarian. <b>&</b>", Messages: c.messages, Memory: &c.memory, Tools: tools(), Thinking: c.thinking,
 		OnText: func(s string) { c.streamed.WriteString(s) }}
 }
 

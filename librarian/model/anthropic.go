@@ -44,37 +44,41 @@ func NewAnthropic(o Options) (*Anthropic, error) {
 
 // Generate implements [Model].
 func (a *Anthropic) Generate(ctx context.Context, call Call) (Reply, error) {
-	v := anthropicVariant{}
+	memory := call.Memory
+	if memory == nil {
+		memory = &Memory{}
+	}
 	for {
+		v := memory.anthropic
 		reply, err := a.generate(ctx, func(ctx context.Context, w *watch) (Reply, error) { return a.once(ctx, call, v, w) })
-		next, ok := v.after(err)
+		next, ok := v.after(err, len(call.Messages))
 		if !ok {
 			return reply, err
 		}
 		a.o.Log.Warn("asking again without thinking of old", "model", a.Name())
-		v = next
+		memory.anthropic = next
 	}
 }
 
 // anthropicVariant is a request with something left out that the provider would not take.
 type anthropicVariant struct {
-	forget    bool // no thinking of earlier turns
-	dontThink bool // no thinking in this turn
+	forget    int  // so many messages, the oldest, go without their thinking
+	dontThink bool // no thinking from here on
 }
 
-// after is the variant to try after an error. The provider binds thinking to all that went before it and refuses it when
-// that has changed (https://platform.claude.com/docs/build-with-claude/preserved-thinking), which it has when old tool
-// results were replaced to make room; then all of it must go. Older models in turn want a turn that thinks to follow one
-// that did.
-func (v anthropicVariant) after(err error) (anthropicVariant, bool) {
+// after is the variant to try when a call of so many messages came to an error. The provider binds thinking to all that went
+// before it and refuses it when that has changed (https://platform.claude.com/docs/build-with-claude/preserved-thinking),
+// which it has when old tool results were replaced to make room; then all of it must go. Older models in turn want a turn
+// that thinks to follow one that did.
+func (v anthropicVariant) after(err error, messages int) (anthropicVariant, bool) {
 	var e *Error
 	if !errors.As(err, &e) || e.Kind != ErrInvalid || e.Status != http.StatusBadRequest {
 		return v, false
 	}
 	m := strings.ToLower(e.Message)
 	switch {
-	case !v.forget && strings.Contains(m, "thinking") && (strings.Contains(m, "signature") || strings.Contains(m, "bound to")):
-		v.forget = true
+	case v.forget < messages && strings.Contains(m, "thinking") && (strings.Contains(m, "signature") || strings.Contains(m, "bound to")):
+		v.forget = messages
 	case !v.dontThink && strings.Contains(m, "expected `thinking`"):
 		v.dontThink = true
 	default:

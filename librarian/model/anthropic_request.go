@@ -36,11 +36,11 @@ func (a *Anthropic) params(call Call, v anthropicVariant) anthropic.MessageNewPa
 			InputSchema: param.Override[anthropic.ToolInputSchemaParam](t.Schema),
 		}})
 	}
-	for _, m := range call.Messages {
+	for i, m := range call.Messages {
 		if m.Role == User {
 			p.Messages = append(p.Messages, anthropic.NewUserMessage(userBlocks(m)...))
 		} else {
-			p.Messages = append(p.Messages, anthropic.NewAssistantMessage(a.assistantBlocks(m, thinks && !v.forget)...))
+			p.Messages = append(p.Messages, anthropic.NewAssistantMessage(a.assistantBlocks(m, thinks && i >= v.forget)...))
 		}
 	}
 	markCache(&p)

@@ -60,6 +60,10 @@ func TestAnthropicForgetsThinkingOfAChangedPast(t *testing.T) {
 	require.Len(t, w.Refused(), 1)
 	require.Contains(t, w.Refused()[0], "bound to a different conversation")
 	require.Equal(t, "Done.", c.step().Message.PlainText())
+	require.Len(t, w.Refused(), 1, "what was refused once is not sent again; what was thought since is")
+	last := string(w.Bodies()[len(w.Bodies())-1])
+	require.NotContains(t, last, "Two.")
+	require.Contains(t, last, "Three.")
 }
 
 // Older models want thinking before the calls that are being answered; where there is none they are asked not to think.

@@ -136,6 +136,13 @@ type Call struct {
 	Thinking  Level
 	MaxOutput int          // tokens; 0: the adapter's default
 	OnText    func(string) // called with pieces of text as they stream in; may be nil
+	Memory    *Memory      // the conversation's; may be nil
+}
+
+// Memory is what an adapter learnt about one conversation, so that no step earns again a refusal that an earlier one got. The
+// zero value is ready. It serves one call at a time.
+type Memory struct {
+	anthropic anthropicVariant
 }
 
 // Stop is why a model stopped.
