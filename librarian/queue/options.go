@@ -7,12 +7,13 @@ import (
 
 // Options tune a queue. A zero field means its default.
 type Options struct {
-	Research int // runs researched at once; 4
-	Publish  int // answers posted at once; 4
-	Command  int // commands worked at once; 4
+	Acknowledge int // questions acknowledged at once; 32, which may make some 90 requests at once, and GitHub takes 100
+	Research    int // runs researched at once; 4
+	Publish     int // answers posted at once, most of which wait for their turn; 32
+	Command     int // commands worked at once; 8
 
 	ResearchTimeout time.Duration // one attempt at a research; 30 min
-	PublishTimeout  time.Duration // one attempt to post, and one command; 5 min
+	PublishTimeout  time.Duration // one attempt to post or to acknowledge, and one command; 5 min
 
 	// Grace is how long Stop lets work that is under way go on before it cancels it; 5 s. Negative: not at all.
 	Grace time.Duration
@@ -40,9 +41,10 @@ func (o Options) withDefaults() Options {
 			*v = d
 		}
 	}
+	count(&o.Acknowledge, 32)
 	count(&o.Research, 4)
-	count(&o.Publish, 4)
-	count(&o.Command, 4)
+	count(&o.Publish, 32)
+	count(&o.Command, 8)
 	dur(&o.ResearchTimeout, 30*time.Minute)
 	dur(&o.PublishTimeout, 5*time.Minute)
 	dur(&o.Grace, 5*time.Second)

@@ -66,7 +66,7 @@ type worker struct {
 	mu sync.Mutex
 	n  map[string]int // "research <id>" → calls
 
-	research, publish, command func(ctx context.Context, id librarian.RunID, n int) error // nil: succeed
+	acknowledge, research, publish, command func(ctx context.Context, id librarian.RunID, n int) error // nil: succeed
 }
 
 func newWorker(s *store.Store) *worker { return &worker{s: s, n: map[string]int{}} }
@@ -93,6 +93,12 @@ func (w *worker) find(ctx context.Context, id librarian.RunID) error {
 	return err
 }
 
+// decline is a Work's that decides against a run.
+func (w *worker) decline(ctx context.Context, id librarian.RunID, _ int) error {
+	_, err := w.s.Advance(ctx, id, store.Step{To: librarian.StateVerified, Kind: librarian.EventOutcome, Data: librarian.Outcome{Kind: librarian.OutcomeDeclined}})
+	return err
+}
+
 // post ends a run well.
 func (w *worker) post(ctx context.Context, id librarian.RunID) error {
 	_, err := w.s.Advance(ctx, id, store.Step{To: librarian.StatePublished, Kind: librarian.EventPosted, Data: librarian.PostedData{Role: "answer"}})
@@ -110,9 +116,10 @@ func (w *worker) work() Work {
 		}
 	}
 	return Work{
-		Research: do("research", &w.research, w.find),
-		Publish:  do("publish", &w.publish, w.post),
-		Command:  do("command", &w.command, w.post),
+		Acknowledge: do("acknowledge", &w.acknowledge, func(context.Context, librarian.RunID) error { return nil }),
+		Research:    do("research", &w.research, w.find),
+		Publish:     do("publish", &w.publish, w.post),
+		Command:     do("command", &w.command, w.post),
 	}
 }
 
@@ -185,6 +192,49 @@ func TestCommandsOvertake(t *testing.T) { // O8
 			waitFor(t, s, id, librarian.StatePublished)
 			require.Equal(t, 1, w.calls("research", id))
 		}
+	})
+}
+
+// However long research takes: those who ask are given a sign.
+func TestAcknowledgeWaitsForNoResearch(t *testing.T) {
+	eachQueue(t, func(t *testing.T, s *store.Store) {
+		o := quick(t)
+		o.Research, o.WakeAfter = 1, time.Minute // no job is replaced because this machine is slow
+		q, w := openQueue(t, s, o), newWorker(s)
+		release := make(chan struct{})
+		w.research = func(ctx context.Context, id librarian.RunID, n int) error {
+			<-release
+			if n == 1 {
+				return errors.New("the thread could not be read") // before an attempt began
+			}
+			return w.find(ctx, id)
+		}
+		w.acknowledge = func(_ context.Context, _ librarian.RunID, n int) error {
+			if n == 1 {
+				return retryIn(time.Millisecond)
+			}
+			return nil
+		}
+		require.NoError(t, q.Start(t.Context(), w.work()))
+		var ids []librarian.RunID
+		for i := range 12 {
+			ids = append(ids, enqueue(t, q, fmt.Sprint("d", i), storetest.Question(int64(i+1))))
+		}
+		for _, id := range ids {
+			require.Eventually(t, func() bool { return w.calls("acknowledge", id) == 2 }, patience, time.Millisecond)
+			require.Zero(t, w.calls("publish", id))
+		}
+		close(release)
+		for _, id := range ids {
+			waitFor(t, s, id, librarian.StatePublished)
+			require.Equal(t, 2, w.calls("research", id))
+			require.Equal(t, 2, w.calls("acknowledge", id), "what was acknowledged is not so again")
+		}
+
+		w.acknowledge = w.decline
+		declined := enqueue(t, q, "e", storetest.Question(100))
+		waitFor(t, s, declined, librarian.StatePublished)
+		require.Zero(t, w.calls("research", declined), "what is declined is not researched")
 	})
 }
 
@@ -456,7 +506,7 @@ func TestStopInAHurry(t *testing.T) {
 func TestSweeperLeavesQueuedRunsTheirPlace(t *testing.T) {
 	eachQueue(t, func(t *testing.T, s *store.Store) {
 		o := quick(t)
-		o.Research, o.WakeAfter, o.SweepEvery = 1, 5*time.Millisecond, 100*time.Millisecond
+		o.Research, o.WakeAfter, o.SweepEvery = 1, time.Second, 100*time.Millisecond
 		q, w := openQueue(t, s, o), newWorker(s)
 		begun, release := make(chan struct{}, 9), make(chan struct{})
 		w.research = func(ctx context.Context, id librarian.RunID, _ int) error {
@@ -472,17 +522,21 @@ func TestSweeperLeavesQueuedRunsTheirPlace(t *testing.T) {
 		for i := range 5 {
 			ids = append(ids, enqueue(t, q, fmt.Sprint("e", i), storetest.Question(int64(i+10))))
 		}
-		// Until the sweeper has moved every one on.
-		require.Eventually(t, func() bool {
-			var n int
-			err := s.DB().QueryRowContext(t.Context(), "SELECT COUNT(*) FROM runs WHERE state = 'queued' AND lease_until IS NULL AND wake_at > created_at + 5000").Scan(&n)
-			return err == nil && n == 5
-		}, patience, 2*time.Millisecond)
-		require.Equal(t, before+5, jobs(t, s), "no job was added for a run whose job is in line")
+		count := func(where string) (n int64) {
+			require.NoError(t, s.DB().QueryRowContext(t.Context(), "SELECT COUNT(*) FROM "+where).Scan(&n))
+			return n
+		}
+		const inLine = "runs WHERE state = 'queued' AND lease_until IS NULL"
+		require.Eventually(t, func() bool { return jobs(t, s) == before+10 && count(inLine) == 5 }, patience, 2*time.Millisecond, "all are acknowledged and in line")
+		var last int64
+		require.NoError(t, s.DB().QueryRowContext(t.Context(), "SELECT MAX(wake_at) FROM "+inLine).Scan(&last))
+		require.Eventually(t, func() bool { return count(fmt.Sprint(inLine, " AND wake_at > ", last)) == 5 }, patience, 2*time.Millisecond, "the sweeper has moved every one on")
+		require.Equal(t, before+10, jobs(t, s), "no job was added for a run whose job is in line")
 		close(release)
 		for _, id := range append(ids, first) {
 			waitFor(t, s, id, librarian.StatePublished)
 			require.Equal(t, 1, w.calls("research", id))
+			require.Equal(t, 1, w.calls("acknowledge", id))
 		}
 	})
 }

@@ -17,12 +17,18 @@ import (
 	"github.com/librarian-app/librarian/librarian/store"
 )
 
-// The three kinds of jobs. Each has a River queue and workers of its own, so that none waits for another kind.
+// The kinds of jobs. Each has a River queue and workers of its own, so that none waits for another kind: who asks is given a sign
+// however many runs are in line to be researched.
 const (
-	kindResearch = "research"
-	kindPublish  = "publish"
-	kindCommand  = "command"
+	kindAcknowledge = "acknowledge"
+	kindResearch    = "research"
+	kindPublish     = "publish"
+	kindCommand     = "command"
 )
+
+type acknowledgeJob struct {
+	Run librarian.RunID `json:"run"`
+}
 
 type researchJob struct {
 	Run librarian.RunID `json:"run"`
@@ -36,9 +42,10 @@ type commandJob struct {
 	Run librarian.RunID `json:"run"`
 }
 
-func (researchJob) Kind() string { return kindResearch }
-func (publishJob) Kind() string  { return kindPublish }
-func (commandJob) Kind() string  { return kindCommand }
+func (acknowledgeJob) Kind() string { return kindAcknowledge }
+func (researchJob) Kind() string    { return kindResearch }
+func (publishJob) Kind() string     { return kindPublish }
+func (commandJob) Kind() string     { return kindCommand }
 
 // kindFor is the job that a run in this state needs.
 func kindFor(kind librarian.RequestKind, state librarian.State) string {
@@ -47,6 +54,8 @@ func kindFor(kind librarian.RequestKind, state librarian.State) string {
 		return kindPublish
 	case kind == librarian.KindCommand:
 		return kindCommand
+	case state == librarian.StateQueued:
+		return kindAcknowledge
 	}
 	return kindResearch
 }
@@ -56,6 +65,8 @@ func kindFor(kind librarian.RequestKind, state librarian.State) string {
 func (q *Queue) insertJob(ctx context.Context, t *store.Tx, kind string, id librarian.RunID) (int64, error) {
 	var args river.JobArgs
 	switch kind {
+	case kindAcknowledge:
+		args = acknowledgeJob{Run: id}
 	case kindResearch:
 		args = researchJob{Run: id}
 	case kindPublish:
@@ -70,10 +81,18 @@ func (q *Queue) insertJob(ctx context.Context, t *store.Tx, kind string, id libr
 	return res.Job.ID, nil
 }
 
-// waiting reports whether a job of this number is still in line for a worker.
-func (q *Queue) waiting(ctx context.Context, t *store.Tx, job int64, kind string) bool {
-	j, err := q.insert.JobGetTx(ctx, t.SQL(), job)
-	return err == nil && j.Kind == kind && j.State == rivertype.JobStateAvailable
+// next is the job that an orphan needs, and whether its newest one is that and still in line for a worker. A run whose newest
+// job was to research it was acknowledged.
+func (q *Queue) next(ctx context.Context, t *store.Tx, o store.Orphan) (kind string, inLine bool) {
+	kind = kindFor(o.Kind, o.State)
+	j, err := q.insert.JobGetTx(ctx, t.SQL(), o.Job)
+	if err != nil {
+		return kind, false
+	}
+	if kind == kindAcknowledge && j.Kind == kindResearch {
+		kind = kindResearch
+	}
+	return kind, j.Kind == kind && j.State == rivertype.JobStateAvailable
 }
 
 // pollPostgres is how often new jobs are looked for on PostgreSQL at most, where each look is a round trip.
@@ -81,6 +100,9 @@ const pollPostgres = 100 * time.Millisecond
 
 func (q *Queue) config(r *running) *river.Config {
 	workers := river.NewWorkers()
+	river.AddWorker(workers, river.WorkFunc(func(ctx context.Context, j *river.Job[acknowledgeJob]) error {
+		return q.do(ctx, r, kindAcknowledge, j.Args.Run)
+	}))
 	river.AddWorker(workers, river.WorkFunc(func(ctx context.Context, j *river.Job[researchJob]) error {
 		return q.do(ctx, r, kindResearch, j.Args.Run)
 	}))
@@ -111,9 +133,10 @@ func (q *Queue) config(r *running) *river.Config {
 		PollOnly:             !q.store.SQLite(),
 		Workers:              workers,
 		Queues: map[string]river.QueueConfig{
-			kindResearch: {MaxWorkers: q.o.Research},
-			kindPublish:  {MaxWorkers: q.o.Publish},
-			kindCommand:  {MaxWorkers: q.o.Command},
+			kindAcknowledge: {MaxWorkers: q.o.Acknowledge},
+			kindResearch:    {MaxWorkers: q.o.Research},
+			kindPublish:     {MaxWorkers: q.o.Publish},
+			kindCommand:     {MaxWorkers: q.o.Command},
 		},
 	}
 }

@@ -50,10 +50,10 @@ func (q *Queue) sweep(ctx context.Context) error {
 }
 
 func (q *Queue) adopt(ctx context.Context, o store.Orphan) error {
-	kind, fresh := kindFor(o.Kind, o.State), false
+	kind, fresh := "", false
 	err := q.store.Tx(ctx, func(t *store.Tx) error {
-		job := o.Job
-		if !q.waiting(ctx, t, job, kind) {
+		job, inLine := o.Job, false
+		if kind, inLine = q.next(ctx, t, o); !inLine {
 			var err error
 			if job, err = q.insertJob(ctx, t, kind, o.Run); err != nil {
 				return err

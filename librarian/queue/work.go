@@ -16,7 +16,8 @@ import (
 
 // Work is what the jobs do. Each func may be entered again for the same run after a crash.
 //
-// Research works a question until its outcome is in the log (state verified) or the run is over. An error means that not
+// Acknowledge decides whether a question is worked, and gives whoever asked a sign; nil: nothing is to be done for that. It leaves
+// the run queued, to be researched, or brings it to an outcome. Research works a question until its outcome is in the log (state verified) or the run is over. An error means that not
 // even that could be done; the run is tried again later.
 //
 // Publish tells a verified run's outcome, after which the run is over. Command works a command until it is over.
@@ -25,9 +26,10 @@ import (
 // (interface{ RetryAfter() time.Duration }), at most an hour, else after a wait that grows from 5 s to 10 min. A run that
 // was 12 h in one state is given up. Work that returns nil and leaves its run unfinished is in error.
 type Work struct {
-	Research func(ctx context.Context, id librarian.RunID) error
-	Publish  func(ctx context.Context, id librarian.RunID) error
-	Command  func(ctx context.Context, id librarian.RunID) error
+	Acknowledge func(ctx context.Context, id librarian.RunID) error
+	Research    func(ctx context.Context, id librarian.RunID) error
+	Publish     func(ctx context.Context, id librarian.RunID) error
+	Command     func(ctx context.Context, id librarian.RunID) error
 }
 
 // settleTime bounds the transaction that ends a piece of work, which must go on when the work's context is done.
@@ -46,8 +48,11 @@ var (
 
 // states a run must be in for a job of a kind to have something to do.
 func states(kind string) []librarian.State {
-	if kind == kindPublish {
+	switch kind {
+	case kindPublish:
 		return []librarian.State{librarian.StateVerified}
+	case kindAcknowledge:
+		return []librarian.State{librarian.StateQueued}
 	}
 	return []librarian.State{librarian.StateQueued, librarian.StateRunning}
 }
@@ -134,6 +139,11 @@ func (w Work) call(ctx context.Context, kind string, id librarian.RunID) (err er
 		}
 	}()
 	switch kind {
+	case kindAcknowledge:
+		if w.Acknowledge == nil {
+			return nil
+		}
+		return w.Acknowledge(ctx, id)
 	case kindResearch:
 		return w.Research(ctx, id)
 	case kindPublish:
@@ -149,7 +159,7 @@ func (q *Queue) settle(ctx context.Context, r *running, kind string, lease store
 	ctx, cancel := context.WithTimeout(ctx, settleTime)
 	defer cancel()
 	id, now := lease.Run.ID, q.store.Now()
-	publish := false
+	then := "" // the job that comes next
 	err = q.store.Tx(ctx, func(t *store.Tx) error {
 		run, err := t.Run(ctx, id)
 		if err != nil {
@@ -159,8 +169,13 @@ func (q *Queue) settle(ctx context.Context, r *running, kind string, lease store
 		switch {
 		case run.State.Final():
 		case run.State == librarian.StateVerified && kind != kindPublish:
-			publish = true
-			if rel.Job, err = q.insertJob(ctx, t, kindPublish, id); err != nil {
+			then = kindPublish
+			if rel.Job, err = q.insertJob(ctx, t, then, id); err != nil {
+				return err
+			}
+		case workErr == nil && kind == kindAcknowledge:
+			then, rel.Fresh = kindResearch, true
+			if rel.Job, err = q.insertJob(ctx, t, then, id); err != nil {
 				return err
 			}
 		case workErr != nil && r.halt.Err() != nil:
@@ -192,8 +207,8 @@ func (q *Queue) settle(ctx context.Context, r *running, kind string, lease store
 	case err != nil:
 		return 0, err
 	}
-	if publish {
-		q.bell.ring(kindPublish)
+	if then != "" {
+		q.bell.ring(then)
 	}
 	return snooze, nil
 }

@@ -110,21 +110,25 @@ type Release struct {
 	WakeAt    time.Time // when it must have been touched again; of no effect on a final run
 	Job       int64     // the job that will touch it; 0: the one it has
 	Uncount   bool      // the attempt begun under this lease does not count: the process is being stopped
+	Fresh     bool      // the tries are counted anew: what was to be done under this lease is done
 }
 
 // ReleaseLease gives the lease back inside the transaction. A lease that is not held any more is [ErrLeaseLost].
 func (t *Tx) ReleaseLease(ctx context.Context, id librarian.RunID, owner string, r Release) error {
-	uncount, notBefore := 0, int64(0)
+	uncount, keep, notBefore := 0, 1, int64(0)
 	if r.Uncount {
 		uncount = 1
+	}
+	if r.Fresh {
+		keep = 0
 	}
 	if !r.NotBefore.IsZero() {
 		notBefore = micros(r.NotBefore)
 	}
 	n, err := t.exec(ctx, `UPDATE runs SET lease_until = NULL, lease_owner = NULL, lease_began = 0, attempt = attempt - CAST(? AS BIGINT) * lease_began,
-		not_before = ?, job = CASE WHEN CAST(? AS BIGINT) = 0 THEN job ELSE CAST(? AS BIGINT) END,
+		tries = tries * CAST(? AS BIGINT), not_before = ?, job = CASE WHEN CAST(? AS BIGINT) = 0 THEN job ELSE CAST(? AS BIGINT) END,
 		wake_at = CASE WHEN state IN (`+openStates+`) THEN CAST(? AS BIGINT) END
-		WHERE id = ? AND lease_owner = ?`, uncount, notBefore, r.Job, r.Job, nullTime(r.WakeAt), string(id), owner)
+		WHERE id = ? AND lease_owner = ?`, uncount, keep, notBefore, r.Job, r.Job, nullTime(r.WakeAt), string(id), owner)
 	if err != nil {
 		return fmt.Errorf("store: release lease: %w", err)
 	}
