@@ -160,7 +160,7 @@ func (w *webhookBench) bare(b *testing.B, prepared bool) *bareStore {
 	bare := &bareStore{db: db, tables: w.tables}
 	for _, t := range w.tables {
 		if prepared {
-			stmt, err := db.PrepareContext(b.Context(), t.insert)
+			stmt, err := db.PrepareContext(b.Context(), t.insert) //nolint:sqlclosecheck // with the database
 			require.NoError(b, err)
 			bare.kept = append(bare.kept, stmt)
 		}
@@ -181,7 +181,7 @@ func (s *bareStore) insert(ctx context.Context) error {
 			values[i] = fmt.Sprintf("%08d-%v", n, values[i])
 		}
 		if s.kept != nil {
-			_, err = tx.StmtContext(ctx, s.kept[i]).ExecContext(ctx, values...)
+			_, err = tx.StmtContext(ctx, s.kept[i]).ExecContext(ctx, values...) //nolint:sqlclosecheck // with the transaction
 		} else {
 			_, err = tx.ExecContext(ctx, t.insert, values...)
 		}

@@ -116,6 +116,7 @@ type comment struct {
 	CreatedAt time.Time `json:"created_at"`
 	UpdatedAt time.Time `json:"updated_at"`
 
+	Review    int64  `json:"pull_request_review_id"`
 	InReplyTo int64  `json:"in_reply_to_id"` // of a review's comment: the first one of its thread
 	Path      string `json:"path"`
 	Line      int    `json:"line"`
@@ -165,6 +166,12 @@ type envelope struct {
 }
 
 func decode(payload []byte, into any) error {
+	if env, ok := into.(*envelope); ok {
+		if picked, ok := pick(payload, envelopeKeys); ok && json.Unmarshal(picked, env) == nil {
+			return nil
+		}
+		*env = envelope{}
+	}
 	if err := json.Unmarshal(payload, into); err != nil {
 		return fmt.Errorf("handlers: decode: %w: %w", errMalformed, err)
 	}
