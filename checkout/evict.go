@@ -16,64 +16,9 @@ import (
 
 // item is something on disk that can be removed to make room.
 type item struct {
-	key   storeKey
-	sha   string // "" for a store
-	bytes int64
-	used  time.Time
-}
-
-// inventory lists trees and stores with their sizes. Sizes of trees are those
-// of their files' contents; the folders around them are not counted.
-func (s *Store) inventory() (trees, stores []item, total int64, err error) {
-	classes, err := os.ReadDir(filepath.Join(s.opt.Dir, "stores"))
-	if err != nil {
-		return nil, nil, 0, err
-	}
-	for _, class := range classes {
-		repos, _ := os.ReadDir(filepath.Join(s.opt.Dir, "stores", class.Name()))
-		for _, r := range repos {
-			k := storeKey{class: class.Name(), repo: r.Name()}
-			st := item{key: k, bytes: dirBytes(s.gitDir(k))}
-			if fi, err := os.Stat(filepath.Join(s.storeDir(k), "refs.json")); err == nil {
-				st.used = fi.ModTime()
-			}
-			shas, _ := os.ReadDir(filepath.Join(s.storeDir(k), "trees"))
-			for _, e := range shas {
-				t := item{key: k, sha: e.Name()}
-				if fi, err := os.Stat(filepath.Join(s.treeDir(k, t.sha), "meta.json")); err == nil {
-					t.used = fi.ModTime()
-				}
-				if m, err := s.readMeta(k, t.sha); err == nil {
-					t.bytes = m.Bytes
-				}
-				if t.used.After(st.used) {
-					st.used = t.used
-				}
-				total += t.bytes
-				trees = append(trees, t)
-			}
-			total += st.bytes
-			stores = append(stores, st)
-		}
-	}
-	oldestFirst := func(a, b item) int { return a.used.Compare(b.used) }
-	slices.SortFunc(trees, oldestFirst)
-	slices.SortFunc(stores, oldestFirst)
-	return trees, stores, total, nil
-}
-
-// dirBytes adds up the files below a folder.
-func dirBytes(dir string) int64 {
-	var n int64
-	_ = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
-		if err == nil && d.Type().IsRegular() {
-			if fi, err := d.Info(); err == nil {
-				n += fi.Size()
-			}
-		}
-		return nil
-	})
-	return n
+	key  storeKey
+	sha  string // "" for a store
+	used time.Time
 }
 
 // Evict brings the disk below the budget: the trees that were used least
@@ -88,62 +33,73 @@ func (s *Store) Evict(ctx context.Context) error {
 
 // evict removes until the budget holds and need more bytes are free on the disk.
 func (s *Store) evict(ctx context.Context, need int64) error {
-	trees, stores, total, err := s.inventory()
+	s.evicting.Lock() // two at once would both make the same room
+	defer s.evicting.Unlock()
+	inv, err := s.inventory()
 	if err != nil {
 		return err
 	}
-	over := total - s.opt.Budget.DiskBytes
+	bud := s.opt.Budget
+	for _, st := range inv.stores {
+		if inv.total > bud.DiskBytes || inv.bytes[st.key] > bud.StoreBytes {
+			inv.lookClosely(s, st.key)
+		}
+	}
+	over := inv.total - bud.DiskBytes
 	if over > 0 {
-		over += s.opt.Budget.DiskBytes / 10 // some slack, so that not every Acquire evicts
+		over += bud.DiskBytes / 10 // some slack, so that not every Acquire evicts
 	}
 	if free, err := s.free(); err == nil {
-		over = max(over, s.opt.Budget.FreeBytes+need-free)
+		over = max(over, bud.FreeBytes+need-free)
 	}
-	perStore := map[storeKey]int64{}
-	for _, t := range append(slices.Clone(trees), stores...) {
-		perStore[t.key] += t.bytes
-	}
-	full := func(k storeKey) bool { return perStore[k] > s.opt.Budget.StoreBytes }
-	for _, t := range slices.Concat(trees, stores) {
+	full := func(k storeKey) bool { return inv.bytes[k] > bud.StoreBytes }
+	for _, it := range slices.Concat(inv.trees, inv.stores) {
 		if ctx.Err() != nil {
 			break
 		}
-		if over <= 0 && !full(t.key) {
+		if over <= 0 && !full(it.key) {
 			continue
 		}
-		if s.remove(t) {
+		if freed, ok := s.remove(it); ok {
 			s.stats.evictions.Add(1)
-			over -= t.bytes
-			total -= t.bytes
-			perStore[t.key] -= t.bytes
+			over -= freed
+			inv.add(it.key, -freed)
 		}
 	}
-	s.stats.disk.Store(total)
+	s.stats.disk.Store(inv.total)
 	return context.Cause(ctx)
 }
 
-// remove deletes a tree, or a store without trees, if nobody holds it.
-func (s *Store) remove(it item) bool {
+// remove deletes a tree, or a store without trees, if nobody holds it, and says
+// what the disk gained by that.
+func (s *Store) remove(it item) (freed int64, ok bool) {
 	if it.sha != "" {
 		fl, err := s.locks.try(it.key.lock(it.sha + ".tree"))
 		if err != nil {
-			return false
+			return 0, false
 		}
 		defer fl.remove()
-		return s.discard(s.treeDir(it.key, it.sha)) == nil
+		// Nobody links to its files meanwhile: whoever does that holds the tree.
+		freed = diskBytes(s.treeDir(it.key, it.sha), lastLink)
+		if s.discard(s.treeDir(it.key, it.sha)) != nil {
+			return 0, false
+		}
+		s.noteFreed(it.key, it.sha, freed)
+		return freed, true
 	}
 	use, err := s.locks.try(it.key.lock("store"))
 	if err != nil {
-		return false
+		return 0, false
 	}
 	defer use.remove()
 	fetch, err := s.locks.try(it.key.lock("fetch"))
 	if err != nil {
-		return false
+		return 0, false
 	}
 	defer fetch.remove()
 	defer s.sweepLocks(it.key.lock(""))
-	return s.discard(s.storeDir(it.key)) == nil
+	freed = diskBytes(s.storeDir(it.key), eachOnce())
+	return freed, s.discard(s.storeDir(it.key)) == nil
 }
 
 // Forget deletes what is kept of a repository at once, in the given access classes, or in all when none is given: who
@@ -200,6 +156,7 @@ func (s *Store) forget(ctx context.Context, k storeKey) error {
 			delete(s.trees, name) // the next Acquire must not find it
 		}
 	}
+	delete(s.used, k)
 	s.mu.Unlock()
 	if err := s.discard(s.storeDir(k)); err != nil {
 		return err
@@ -262,9 +219,9 @@ func diskFull(repo Repo, err error) error {
 // of them. It runs by itself, in the background, after trees were made.
 func (s *Store) Maintain(ctx context.Context) error {
 	err := cmp.Or(s.sweep(), s.evict(ctx, 0))
-	_, stores, _, err2 := s.inventory()
+	inv, err2 := s.inventory()
 	err = cmp.Or(err, err2)
-	for _, st := range stores {
+	for _, st := range inv.stores {
 		if ctx.Err() != nil {
 			break
 		}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -83,6 +84,86 @@ func TestEvict(t *testing.T) {
 	locks, err := os.ReadDir(filepath.Join(dir, "locks"))
 	require.NoError(t, err)
 	require.LessOrEqual(t, len(locks), 1, "%v", locks)
+}
+
+// takes is what files below dir take on the disk, every file once.
+func takes(t *testing.T, dir string) int64 {
+	t.Helper()
+	var n int64
+	seen := map[uint64]bool{}
+	require.NoError(t, filepath.WalkDir(dir, func(_ string, d os.DirEntry, err error) error {
+		require.NoError(t, err)
+		fi, err := d.Info()
+		require.NoError(t, err)
+		if st := fi.Sys().(*syscall.Stat_t); !seen[st.Ino] {
+			seen[st.Ino] = true
+			n += st.Blocks * 512
+		}
+		return nil
+	}))
+	return n
+}
+
+// TestSharedFilesCountOnce: four trees that share most of their files fit where
+// their sum would not, one more is made room for, and what an eviction frees is
+// what the disk gains.
+func TestSharedFilesCountOnce(t *testing.T) {
+	t.Parallel()
+	srv := newServer(t)
+	var archive strings.Builder
+	for i := range 5 {
+		fmt.Fprintf(&archive, "-- @commit c%d --\n", i)
+		if i == 0 {
+			for j := range 8 {
+				fmt.Fprintf(&archive, "-- big%d --\n%s\n", j, strings.Repeat(fmt.Sprintf("line of %d\n", j), 20_000))
+			}
+		}
+		fmt.Fprintf(&archive, "-- own --\n%s\n-- @ref refs/heads/b%d --\n", strings.Repeat(fmt.Sprintf("line of commit %d\n", i), 20_000), i)
+	}
+	ids := srv.Add(t, "acme/one", archive.String())
+	now := time.Now()
+	var dir string
+	open := func(disk int64) *checkout.Store {
+		return newStore(t, srv, func(o *checkout.Options) {
+			if dir == "" {
+				dir = o.Dir
+			}
+			o.Dir, o.Budget.DiskBytes, o.Now = dir, disk, func() time.Time { return now }
+		})
+	}
+	s := open(0)
+	r := repo(srv, "acme/one")
+	one := int64(0)
+	for i := range 4 {
+		now = now.Add(time.Minute)
+		c := acquire(t, s, checkout.Request{Repo: r, Ref: fmt.Sprintf("b%d", i)})
+		one = c.Bytes()
+		c.Release()
+	}
+	require.NoError(t, s.Evict(t.Context()))
+	stores := filepath.Join(dir, "stores")
+	require.InDelta(t, takes(t, stores), s.Stats().Disk, float64(one)/20, "as it says")
+	require.Less(t, takes(t, stores), 2*one, "nothing is shared: the test proves nothing")
+
+	// Another process, which saw none of them being made.
+	enough := takes(t, stores) + one/20
+	roomy := open(enough)
+	require.NoError(t, roomy.Evict(t.Context()))
+	require.Len(t, published(t, dir), 4, "there is room")
+	require.InDelta(t, takes(t, stores), roomy.Stats().Disk, float64(one)/20)
+
+	now = now.Add(time.Minute)
+	acquire(t, roomy, checkout.Request{Repo: r, Ref: "b4"}).Release()
+	require.NoError(t, roomy.Evict(t.Context()))
+	left := published(t, dir)
+	require.NotContains(t, left, ids["c0"])
+	require.Contains(t, left, ids["c4"])
+	require.Less(t, len(left), 4, "a tenth of the budget is more than one tree's own part")
+	require.Less(t, takes(t, stores), enough)
+	require.InDelta(t, takes(t, stores), roomy.Stats().Disk, float64(one)/20)
+	for _, sha := range left {
+		require.NoError(t, acquire(t, roomy, checkout.Request{Repo: r, Ref: sha}).Verify(t.Context()))
+	}
 }
 
 // TestRepackKeepsAll: a repack loses no object, and is not noticed by whoever reads.

@@ -24,6 +24,7 @@ type meta struct {
 	SHA   string    `json:"sha"`
 	Files int       `json:"files"` // files and symbolic links
 	Bytes int64     `json:"bytes"`
+	Own   int64     `json:"own,omitempty"` // what was written anew for it and not linked, in blocks of the disk
 	Made  time.Time `json:"made"`
 	// Boot names the machine's run in which the tree was last known to be what
 	// it should be. After a power cut a rename may be on disk before the bytes
@@ -57,7 +58,8 @@ func (s *Store) materialise(ctx context.Context, k storeKey, repo Repo, p *plan)
 	if err := os.MkdirAll(filepath.Join(out, "tree"), 0o755); err != nil {
 		return nil, err
 	}
-	if err := s.writeTree(ctx, k, filepath.Join(out, "tree"), p.tree); err != nil {
+	own, err := s.writeTree(ctx, k, filepath.Join(out, "tree"), p.tree)
+	if err != nil {
 		return nil, diskFull(repo, err)
 	}
 	files := 0
@@ -66,12 +68,13 @@ func (s *Store) materialise(ctx context.Context, k storeKey, repo Repo, p *plan)
 			files++
 		}
 	}
-	m := meta{SHA: p.sha, Files: files, Bytes: p.bytes, Made: s.opt.Now(), Boot: bootID()}
+	list := p.tree.encode()
+	m := meta{SHA: p.sha, Files: files, Bytes: p.bytes, Own: own + onDisk(int64(len(list))) + 2*block, Made: s.opt.Now(), Boot: bootID()}
 	b, err := json.Marshal(m)
 	if err != nil {
 		return nil, err
 	}
-	for name, text := range map[string][]byte{"list": p.tree.encode(), "meta.json": b} {
+	for name, text := range map[string][]byte{"list": list, "meta.json": b} {
 		if err := os.WriteFile(filepath.Join(out, name), text, 0o600); err != nil {
 			return nil, diskFull(repo, err)
 		}
@@ -104,9 +107,10 @@ const writers = 12
 const smallBlob = 1 << 20
 
 // writeTree writes all files of a tree below dir. Files are read-only; folders
-// are not, so that whoever owns the cache can delete it by ordinary means. Those that a tree of the same
-// store already has are linked to that one: what the two share is on disk once.
-func (s *Store) writeTree(ctx context.Context, k storeKey, dir string, tree *Tree) error {
+// are not, so that whoever owns the cache can delete it by ordinary means. Those
+// that a tree of the same store already has are linked to that one: what the two
+// share is on disk once. It says what the others take on the disk.
+func (s *Store) writeTree(ctx context.Context, k storeKey, dir string, tree *Tree) (own int64, err error) {
 	link, done := s.linker(ctx, k, tree)
 	defer done()
 	made := map[string]bool{"": true}
@@ -127,11 +131,11 @@ func (s *Store) writeTree(ctx context.Context, k storeKey, dir string, tree *Tre
 	var order []string
 	for _, e := range tree.Entries {
 		if err := mkdir(parent(e.Path)); err != nil {
-			return err
+			return 0, err
 		}
 		if e.Kind == Submodule {
 			if err := mkdir(e.Path); err != nil {
-				return err
+				return 0, err
 			}
 			continue
 		}
@@ -142,8 +146,9 @@ func (s *Store) writeTree(ctx context.Context, k storeKey, dir string, tree *Tre
 			order = append(order, e.OID)
 		}
 		paths[e.OID] = append(paths[e.OID], e)
+		own += onDisk(e.Size)
 	}
-	return s.writeBlobs(ctx, s.gitDir(k), dir, order, paths)
+	return own + int64(len(made))*block, s.writeBlobs(ctx, s.gitDir(k), dir, order, paths)
 }
 
 // linker gives a func that links a file from the store's tree that was used

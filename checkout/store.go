@@ -107,8 +107,11 @@ type Store struct {
 	relay   *relay
 	trees   map[string]*sharedTree // held trees by key and sha
 	wants   map[storeKey]*wants
+	used    map[storeKey]usage // see disk.go
 	started bool
 	closed  bool
+
+	evicting sync.Mutex
 
 	kick       chan struct{} // asks for maintenance
 	stop       context.CancelFunc
@@ -148,6 +151,7 @@ func New(opt Options) (*Store, error) {
 		locks: newLocks(filepath.Join(opt.Dir, "locks")),
 		trees: map[string]*sharedTree{},
 		wants: map[storeKey]*wants{},
+		used:  map[storeKey]usage{},
 		kick:  make(chan struct{}, 1),
 	}, nil
 }
