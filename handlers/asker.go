@@ -77,13 +77,23 @@ func (k *asker) mentioned(who librarian.Principal, at time.Time, a asked) (r lib
 }
 
 // amended is what an edit asks: only one that adds the first mention does. Whoever adds it asks, also in a text by somebody
-// else.
+// else. One that takes the mention out takes the question back, which needs nobody's permission but that to edit.
 func (k *asker) amended(env envelope, a asked) (r librarian.Request, ok bool) {
-	if r, ok = k.mentioned(env.Sender.principal(), a.edited, a); !ok {
-		return r, false
-	}
 	_, had := k.mention(env.Changes.Title.before(a.title), env.Changes.Body.before(a.body))
-	return r, !had
+	if had {
+		if _, has := k.mention(a.title, a.body); has {
+			return r, false
+		}
+		when := a.edited
+		if when.IsZero() { // of a review GitHub tells no time of the edit
+			when = k.o.Now()
+		}
+		return librarian.Request{
+			Kind: librarian.KindCommand, Command: librarian.CommandRetract, Principal: env.Sender.principal(), Place: a.place,
+			AskedAt: when, Question: when.UTC().Format(time.RFC3339),
+		}, true
+	}
+	return k.mentioned(env.Sender.principal(), a.edited, a)
 }
 
 // withdrawn is what the deletion of a text that asked stands for. It needs nobody's permission: what asked is gone.

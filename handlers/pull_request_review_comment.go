@@ -29,7 +29,7 @@ func (h *pullRequestReviewComment) Handle(ctx context.Context, event, delivery s
 	a := asked{
 		body: c.Body, author: c.User, app: c.App, at: c.CreatedAt, edited: c.UpdatedAt,
 		place: librarian.Place{
-			Kind: librarian.PlaceReview, Number: p.Number, Title: p.Title, SHA: p.Head.SHA, Root: c.ID, Path: c.Path, Line: c.Line,
+			Kind: librarian.PlaceReview, Number: p.Number, Title: p.Title, SHA: p.Head.SHA, Root: c.ID, Path: c.Path, Line: c.Line, Review: c.Review,
 			Hunk:    strings.ToValidUTF8(c.Hunk[max(0, len(c.Hunk)-maxHunk):], ""),
 			Trigger: librarian.TriggerReviewComment, TriggerID: c.ID, TriggerNode: c.NodeID,
 		},

@@ -10,6 +10,7 @@ const (
 	ReactionEyes     Reaction = "eyes"     // 👀 being worked on
 	ReactionRocket   Reaction = "rocket"   // 🚀 answered
 	ReactionConfused Reaction = "confused" // 😕 declined or failed
+	ReactionNone     Reaction = ""         // none of ours: what was asked is no longer a question
 )
 
 // The roles of our comments.

@@ -72,6 +72,8 @@ type Place struct {
 	Path string `json:"path,omitempty"`
 	Line int    `json:"line,omitempty"` // of the file on the side that the comment is on; 0: the whole file, or outdated
 	Hunk string `json:"hunk,omitempty"` // the diff hunk that GitHub shows above the comment
+	// Review is the id of the review that a review's comment came with.
+	Review int64 `json:"review,omitempty"`
 	// SHA is the head of a pull request when it was asked, or the commit of a PlaceCommit; empty there: the default
 	// branch's head.
 	SHA string `json:"sha,omitempty"`
@@ -96,6 +98,7 @@ const (
 // The commands that nobody can say.
 const (
 	CommandWithdraw = "withdraw" // what the deletion of a question stands for
+	CommandRetract  = "retract"  // what an edit stands for that takes the mention out of a question; Question tells two of them apart
 	CommandFault    = "fault"    // a request that cannot be understood: Question tells the sender why
 )
 

@@ -2,7 +2,6 @@ package comment
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -30,7 +29,7 @@ const (
 	markPause = 300 * time.Millisecond // after the first try; twice that after the second
 )
 
-// React marks what asked with r and takes our other marks off it. Twice is as once. A dispatch has nothing that could be
+// React marks what asked with r and takes our other marks off it; [librarian.ReactionNone] takes all of them off. Twice is as once. A dispatch has nothing that could be
 // marked. A thread that takes no reactions is [librarian.ErrCannotPost]; a rate limit is a [librarian.RateLimitError].
 func (p *Poster) React(ctx context.Context, place librarian.Place, r librarian.Reaction) error {
 	if place.Trigger == librarian.TriggerDispatch {
@@ -55,11 +54,17 @@ func (p *Poster) react(ctx context.Context, place librarian.Place, r librarian.R
 		return failed("react", err)
 	}
 	if place.Kind == librarian.PlaceDiscussion || place.Trigger == librarian.TriggerReviewBody {
+		if r == librarian.ReactionNone {
+			return failed("react", p.unmarkNode(ctx, t))
+		}
 		return failed("react", p.reactNode(ctx, t, r))
 	}
 	path, err := reactionsPath(place)
 	if err != nil {
 		return failed("react", err)
+	}
+	if r == librarian.ReactionNone {
+		return failed("react", p.unmark(ctx, t, path))
 	}
 	var mine github.Reaction
 	if err := p.write(ctx, t, kindOf(r), http.MethodPost, path, map[string]string{"content": string(r)}, &mine); err != nil {
@@ -123,12 +128,9 @@ const (
 // reactNode is React by GraphQL, for discussions and the bodies of reviews. What was reacted to tells what else stands there of
 // ours.
 func (p *Poster) reactNode(ctx context.Context, t target, r librarian.Reaction) error {
-	node := t.place.TriggerNode
-	if node == "" && t.place.Trigger != librarian.TriggerDiscussionComment && t.place.Trigger != librarian.TriggerReviewBody {
-		node = t.place.ThreadNode // a label or an event: the discussion asked
-	}
-	if node == "" {
-		return errors.New("nothing to react to: the place has no node id")
+	node, err := markedNode(t.place)
+	if err != nil {
+		return err
 	}
 	var got struct {
 		Added struct {

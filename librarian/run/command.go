@@ -23,7 +23,7 @@ type Runs interface {
 // Enqueue makes a request durable, as a delivery does; by is the run that asks for it, so that it is done once.
 type Enqueue func(ctx context.Context, by librarian.RunID, r librarian.Request) error
 
-// The commands that people say. Withdraw is said by the deletion of a question, a fault by a dispatch that cannot be understood.
+// The commands that people say. Withdraw is said by the deletion of a question, retract by an edit that takes the mention out, a fault by a dispatch that cannot be understood.
 const (
 	cmdHelp     = "help"
 	cmdStop     = "stop"
@@ -32,6 +32,7 @@ const (
 	cmdForget   = "forget"
 	cmdContinue = "continue"
 	cmdWithdraw = librarian.CommandWithdraw
+	cmdRetract  = librarian.CommandRetract
 	cmdFault    = librarian.CommandFault
 )
 
@@ -53,8 +54,11 @@ func (r *Runner) Command(ctx context.Context, id librarian.RunID) error {
 	if run.State.Final() {
 		return nil
 	}
-	if run.Request.Command == cmdWithdraw {
+	switch run.Request.Command {
+	case cmdWithdraw:
 		return r.end(ctx, id, librarian.StatePublished, "withdrawn", r.withdraw(ctx, run))
+	case cmdRetract:
+		return r.end(ctx, id, librarian.StatePublished, "taken back", r.retract(ctx, run))
 	}
 	adm, refused, err := r.mayAsk(ctx, run.Request)
 	if err != nil {
@@ -286,6 +290,7 @@ func (r *Runner) forget(ctx context.Context, run librarian.Run, own librarian.Re
 		return reply{}, &errAskLater{err}
 	}
 	gone := 0
+	kept := map[string]bool{"": true, thing(run): true} // what asked and keeps its mark, or has lost it
 	for _, x := range runs {
 		mine := x.Request.Principal.ID == run.Request.Principal.ID
 		if x.ID == run.ID || !mine && level < access.Admin {
@@ -294,12 +299,25 @@ func (r *Runner) forget(ctx context.Context, run librarian.Run, own librarian.Re
 		if err := r.erase(ctx, x); err != nil {
 			return reply{}, err
 		}
+		if !kept[thing(x)] {
+			kept[thing(x)] = true
+			r.sign(ctx, x, librarian.ReactionNone)
+		}
 		gone++
 	}
 	if gone == 0 {
 		return reply{bodies: []string{r.comment(run).Notice("There is nothing of yours to forget in this thread.")}}, nil
 	}
 	return reply{sign: librarian.ReactionRocket}, nil
+}
+
+// thing names what asked, to which our marks stick; empty: nothing does.
+func thing(run librarian.Run) string {
+	p := run.Request.Place
+	if p.Trigger == librarian.TriggerDispatch || p.Kind == librarian.PlaceCommit {
+		return ""
+	}
+	return fmt.Sprintf("%s %d", p.Trigger, p.TriggerID)
 }
 
 // erase stops a run, removes what was posted of it, and forgets it.
