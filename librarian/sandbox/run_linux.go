@@ -23,7 +23,15 @@ var system = []string{"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/lib
 func environment(scratch string, more []string) []string {
 	return append([]string{"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=" + scratch, "TMPDIR=" + scratch, "LANG=C.UTF-8", "TERM=dumb", "PAGER=cat",
 		"GIT_NO_LAZY_FETCH=1", "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null", "GIT_TERMINAL_PROMPT=0", "GIT_OPTIONAL_LOCKS=0",
-		"GIT_ASKPASS=/bin/false", "GIT_PAGER=cat", "GIT_NO_REPLACE_OBJECTS=1"}, more...)
+		"GIT_ASKPASS=/bin/false", "GIT_PAGER=cat", "GIT_NO_REPLACE_OBJECTS=1"}, expand(more, scratch)...)
+}
+
+func expand(env []string, scratch string) []string {
+	out := make([]string, len(env))
+	for i, e := range env {
+		out[i] = strings.ReplaceAll(e, "$SCRATCH", scratch)
+	}
+	return out
 }
 
 func (s *Sandbox) run(ctx context.Context, c Command, slot int, scratch string) (Output, error) {

@@ -83,6 +83,9 @@ type Command struct {
 	// As says where folders of Read appear, absolute, in a view (see [Output.View]); others, and without a view all, are
 	// where they are. No name may lie below another, nor where the system has something.
 	As map[string]string
+	// Files are put into the scratch folder first, by their paths in it; their bytes count against its limits. In Env, $SCRATCH
+	// stands for that folder.
+	Files map[string][]byte
 }
 
 // at is where a path of Read, or one below, appears in a view.
@@ -170,6 +173,11 @@ func (s *Sandbox) Run(ctx context.Context, c Command) (Output, error) {
 		return Output{}, fmt.Errorf("sandbox: scratch: %w", err)
 	}
 	defer func() { _ = removeAll(scratch) }()
+	for name, content := range c.Files {
+		if err := put(scratch, name, content, s.uid(slot)); err != nil {
+			return Output{}, fmt.Errorf("sandbox: scratch: %w", err)
+		}
+	}
 	return s.run(ctx, c, slot, scratch)
 }
 
@@ -208,6 +216,30 @@ func (s *Sandbox) scratch(slot int) (string, error) {
 		}
 	}
 	return dir, nil
+}
+
+// put writes a file below scratch, which nobody else has been given yet, for the user that the command runs as.
+func put(scratch, name string, content []byte, uid int) error {
+	if !filepath.IsLocal(name) {
+		return fmt.Errorf("%q is not below it", name)
+	}
+	var paths []string
+	for dir := filepath.Dir(name); dir != "."; dir = filepath.Dir(dir) {
+		paths = append(paths, dir)
+	}
+	paths = append(paths, name)
+	if err := os.MkdirAll(filepath.Join(scratch, filepath.Dir(name)), 0o700); err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(scratch, name), content, 0o600); err != nil || uid == 0 {
+		return err
+	}
+	for _, p := range paths {
+		if err := os.Chown(filepath.Join(scratch, p), uid, uid); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // uid is the user a slot's commands run as; 0: who we are.

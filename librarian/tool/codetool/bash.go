@@ -3,7 +3,9 @@ package codetool
 import (
 	"context"
 	"fmt"
+	"maps"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -37,7 +39,8 @@ func (s *Session) bash() tool.Tool {
 	return tool.New(tool.Definition[BashArgs]{
 		Name: "bash",
 		Description: "Runs a command in a sandbox over the checkouts: no network, nothing outside them can be read, nothing in them changed. Shows the last 2000 " +
-			"lines or 50 KiB of its output. For counting and combining; its output is not evidence, so read lines before you cite them. There is no .git: use git_log, git_show, git_blame, git_diff.",
+			"lines or 50 KiB of its output. For counting and combining; its output is not evidence, so read lines before you cite them. The run's other checkouts are below /checkouts too " +
+			"(where that does not exist, name one in repo). git works on the checkout of repo and on what was fetched of its history: use git_log, git_show, git_blame and git_diff, which fetch what they need.",
 		Effect: tool.Read,
 		Verb:   "bash",
 		Subject: func(a BashArgs) string {
@@ -71,11 +74,21 @@ func (s *Session) runBash(ctx context.Context, a BashArgs) (tool.Result, error) 
 		return refused(no), nil
 	}
 	dirs := s.dirs()
-	read := make([]string, 0, len(dirs))
+	c := sandbox.Command{Line: a.Command, Dir: h.Checkout.Dir(), As: viewNames(dirs), Timeout: time.Duration(seconds) * time.Second}
 	for dir := range dirs {
-		read = append(read, dir)
+		c.Read = append(c.Read, dir)
 	}
-	out, err := s.opts.Sandbox.Run(ctx, sandbox.Command{Line: a.Command, Dir: h.Checkout.Dir(), Read: read, Timeout: time.Duration(seconds) * time.Second})
+	cut, plain := -1, c
+	if usesGit.MatchString(a.Command) {
+		var err error
+		if c, cut, err = s.withGit(ctx, c, h); err != nil {
+			return tool.Result{}, fmt.Errorf("codetool: bash: %w", err)
+		}
+	}
+	out, err := s.opts.Sandbox.Run(ctx, c)
+	if err != nil && len(c.Files) > 0 && ctx.Err() == nil { // the store is gone or damaged; the tree is there
+		out, err = s.opts.Sandbox.Run(ctx, plain)
+	}
 	if err != nil {
 		if ctx.Err() != nil {
 			return tool.Result{}, ctx.Err()
@@ -83,7 +96,10 @@ func (s *Session) runBash(ctx context.Context, a BashArgs) (tool.Result, error) 
 		return tool.Result{}, fmt.Errorf("codetool: bash: %w", err)
 	}
 	dirs[h.Checkout.Dir()] = "."
-	return bashResult(out, seconds, dirs), nil
+	if out.View {
+		dirs = nil // it saw its own names only
+	}
+	return bashResult(out, seconds, dirs, cut), nil
 }
 
 // dirs are the folders of all checkouts, with the keys they are shown as.
@@ -97,7 +113,52 @@ func (s *Session) dirs() map[string]string {
 	return dirs
 }
 
-func bashResult(out sandbox.Output, seconds int, dirs map[string]string) tool.Result {
+// viewNames says where a command sees the checkouts: below /checkouts by their keys; a ref's slashes make no folders.
+func viewNames(dirs map[string]string) map[string]string {
+	names := map[string]string{}
+	for dir, key := range dirs {
+		base, ref, at := strings.Cut(key, "@")
+		name := "/checkouts/" + base
+		if at {
+			name += "@" + strings.NewReplacer("/", "%2F", "%", "%25").Replace(ref)
+		}
+		names[dir] = name
+	}
+	return names
+}
+
+// usesGit is a command that might call git.
+var usesGit = regexp.MustCompile(`\bgit\b`)
+
+// withGit gives a command a git directory of its own over the objects of its checkout's store. cut is how often the history that is
+// there breaks off.
+func (s *Session) withGit(ctx context.Context, c sandbox.Command, h *held) (sandbox.Command, int, error) {
+	objects, seen := h.Checkout.Objects(), "/checkouts/.objects"
+	if s.opts.Sandbox.Hidden(ctx) != nil {
+		seen = objects
+	}
+	files, err := h.Checkout.GitDir(seen)
+	if err != nil {
+		return c, 0, err
+	}
+	c.As = maps.Clone(c.As)
+	c.As[objects] = "/checkouts/.objects"
+	c.Read = append(slices.Clone(c.Read), objects)
+	c.Files = map[string][]byte{}
+	for name, content := range files {
+		c.Files[".git/"+name] = content
+	}
+	tree := h.Checkout.Dir()
+	if seen != objects {
+		tree = c.As[tree]
+	}
+	c.Env = append(slices.Clone(c.Env), "GIT_DIR=$SCRATCH/.git", "GIT_WORK_TREE="+tree)
+	return c, len(h.Checkout.CutOff()), nil
+}
+
+// bashResult makes the tool's result. Of dirs the folders are shown as the keys; cut is how often git's history breaks off, below 0
+// if git was not called.
+func bashResult(out sandbox.Output, seconds int, dirs map[string]string, cut int) tool.Result {
 	text := out.Text
 	for dir, shown := range dirs { // where things lie on this machine is nobody's business
 		text = strings.ReplaceAll(text, dir, shown)
@@ -128,15 +189,19 @@ func bashResult(out sandbox.Output, seconds int, dirs map[string]string) tool.Re
 		said = append(said, fmt.Sprintf("[Exit code %d.]", out.Code))
 		summary = fmt.Sprintf("exit %d", out.Code)
 	}
-	if wantsHistory.MatchString(text) {
-		said = append(said, "[There is no history here; use git_log and git_show, which fetch what they need.]")
+	switch {
+	case cut >= 0 && wantsHistory.MatchString(text):
+		said = append(said, "[Something was not fetched; use git_log and git_show, which fetch what they need.]")
+	case cut > 0:
+		said = append(said, "[git saw only the newest history here; use git_log, git_show and git_blame, which fetch what they need.]")
 	}
 	return tool.Result{Text: tool.Notices(text, said...), IsError: out.Killed != "", Summary: summary,
 		Data: tool.JSON(BashData{Code: out.Code, Killed: string(out.Killed), Lines: out.Lines})}
 }
 
-// wantsHistory is what git says where it misses objects or a repository.
-var wantsHistory = regexp.MustCompile(`not a git repository|promisor remote|lazy fetching disabled|missing (?:blob|tree|commit) object|unable to read (?:[0-9a-f]{40}|tree)`)
+// wantsHistory is what git says where it misses objects, refs or a repository.
+var wantsHistory = regexp.MustCompile(`not a git repository|promisor remote|lazy fetching disabled|missing (?:blob|tree|commit) object|` +
+	`(?:unable to read|[Cc]ould not read|bad object|not a valid object name:?|Not a valid object name|invalid object) '?\S|unknown revision or path|bad revision '|invalid upstream|no such ref`)
 
 // escapes are terminal sequences (ECMA-48): control sequences, strings such as titles and links, and single ones.
 var escapes = regexp.MustCompile("\x1b\\[[0-?]*[ -/]*[@-~]|\x1b[\\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\\\)?|\x1b[ -/]*[0-~]")
