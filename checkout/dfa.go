@@ -29,10 +29,10 @@ type dfa struct {
 // dfaState is a set of places, before what looks at the text around them.
 type dfaState struct {
 	pcs   []uint32
-	prev  byte // what came before: one of the before… values
-	looks bool // some place looks at what is around it
-	next  [utf8.RuneSelf]*dfaState
-	wide  []*dfaState // beyond ASCII, by class
+	prev  byte           // what came before: one of the before… values
+	looks bool           // some place looks at what is around it
+	next  [256]*dfaState // by byte of ASCII, what was worked out; the rest is nil, so that a byte needs no test
+	wide  []*dfaState    // beyond ASCII, by class
 }
 
 const (
@@ -41,7 +41,7 @@ const (
 	beforeOther
 )
 
-// maxStates bounds the memory of one dfa to about 3 MB; then it starts afresh.
+// maxStates bounds the memory of one dfa to about 5 MB; then it starts afresh.
 const maxStates = 2000
 
 func newDFA(prog *syntax.Prog) *dfa {
@@ -67,36 +67,59 @@ func (d *dfa) find(b []byte) int {
 	}
 	st := d.start
 	for i := 0; i < len(b); {
-		c := b[i]
-		w := 1
-		var nx *dfaState
-		if c < utf8.RuneSelf {
-			if nx = st.next[c]; nx == nil {
-				nx = d.step(st, rune(c))
-				st.next[c] = nx
+		nx := st.next[b[i]]
+		if nx == nil {
+			w := 1
+			if nx, w = d.follow(st, b[i:]); nx == d.match {
+				return i
 			}
-		} else {
-			var r rune
-			r, w = utf8.DecodeRune(b[i:])
-			class := d.class(r)
-			if st.wide == nil {
-				st.wide = make([]*dfaState, len(d.bounds)+1)
-			}
-			if nx = st.wide[class]; nx == nil {
-				nx = d.step(st, r)
-				st.wide[class] = nx
-			}
+			st = nx
+			i += w
+			continue
 		}
-		if nx == d.match {
-			return i
+		i++
+		if nx != st {
+			if nx == d.match {
+				return i - 1
+			}
+			st = nx
+			continue
 		}
-		st = nx
-		i += w
+		// Most of a text changes nothing: eight bytes that each lead back to the
+		// same state are looked at without waiting for one another.
+		next := &st.next
+		for len(b)-i >= 8 {
+			c := b[i : i+8 : i+8]
+			if next[c[0]] != st || next[c[1]] != st || next[c[2]] != st || next[c[3]] != st ||
+				next[c[4]] != st || next[c[5]] != st || next[c[6]] != st || next[c[7]] != st {
+				break
+			}
+			i += 8
+		}
 	}
 	if len(b) > 0 && b[len(b)-1] != '\n' && d.step(st, '\n') == d.match {
 		return len(b)
 	}
 	return -1
+}
+
+// follow gives the state after the first character of b, which was not come upon
+// in this state or is beyond ASCII, and how many bytes it has.
+func (d *dfa) follow(st *dfaState, b []byte) (*dfaState, int) {
+	if b[0] < utf8.RuneSelf {
+		nx := d.step(st, rune(b[0]))
+		st.next[b[0]] = nx
+		return nx, 1
+	}
+	r, w := utf8.DecodeRune(b)
+	class := d.class(r)
+	if st.wide == nil {
+		st.wide = make([]*dfaState, len(d.bounds)+1)
+	}
+	if st.wide[class] == nil {
+		st.wide[class] = d.step(st, r)
+	}
+	return st.wide[class], w
 }
 
 // classBounds lists where, beyond ASCII, one of the program's ranges begins or

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"runtime"
+	"slices"
 	"strings"
 )
 
@@ -72,7 +73,7 @@ func (c *Checkout) Grep(ctx context.Context, o GrepOptions) (GrepResult, error) 
 	if err != nil {
 		return res, err
 	}
-	files, err := c.grepFiles(ctx, o)
+	tree, files, err := c.grepFiles(ctx, o)
 	if err != nil {
 		return res, err
 	}
@@ -86,11 +87,11 @@ func (c *Checkout) Grep(ctx context.Context, o GrepOptions) (GrepResult, error) 
 		}
 	}
 	// Batches keep the order and stop the work soon after the limit.
-	for size := 32; len(files) > 0 && !res.Limited; size = min(2*size, 1024) {
+	for size := 32; len(files) > 0 && !res.Limited; size = min(2*size, 4096) {
 		batch := files[:min(size, len(files))]
 		files = files[len(batch):]
 		found := make([]fileMatches, len(batch))
-		if err := grepBatch(ctx, workers, batch, found, around, limit+1); err != nil {
+		if err := grepBatch(ctx, workers, tree.Entries, batch, found, around, limit+1); err != nil {
 			return res, err
 		}
 		for _, f := range found {
@@ -104,6 +105,9 @@ func (c *Checkout) Grep(ctx context.Context, o GrepOptions) (GrepResult, error) 
 			}
 			res.Limited = res.Limited || res.Matches+f.matches > limit
 			res.add(f, limit, around)
+			if res.Limited {
+				break
+			}
 		}
 	}
 	return res, nil
@@ -131,39 +135,41 @@ func (r *GrepResult) add(f fileMatches, limit, around int) {
 	}
 }
 
-// grepFiles lists the files to search.
-func (c *Checkout) grepFiles(ctx context.Context, o GrepOptions) ([]Entry, error) {
+// grepFiles lists the files to search, by their numbers in the listing.
+func (c *Checkout) grepFiles(ctx context.Context, o GrepOptions) (*Tree, []int32, error) {
 	base, err := c.clean(o.Path)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	t, err := c.Tree(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("checkout: read listing: %w", err)
+		return nil, nil, fmt.Errorf("checkout: read listing: %w", err)
 	}
-	entries := t.Under(base)
-	if base != "" && len(entries) == 0 {
+	from, to := t.span(base)
+	if base != "" && from == to {
 		e, err := c.Lookup(ctx, base)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		entries = []Entry{e}
+		from, _ = slices.BinarySearchFunc(t.Entries, e.Path, func(e Entry, p string) int { return cmp.Compare(e.Path, p) })
+		to = from + 1
 	}
 	match := func(string) bool { return true }
 	if o.Glob != "" {
 		if match, err = compileGlob(o.Glob); err != nil {
-			return nil, fmt.Errorf("checkout: grep: %w", err)
+			return nil, nil, fmt.Errorf("checkout: grep: %w", err)
 		}
 	}
 	cut := 0
 	if base != "" && t.IsDir(base) {
 		cut = len(base) + 1
 	}
-	var out []Entry
-	for _, e := range entries {
+	out := make([]int32, 0, to-from)
+	for i := from; i < to; i++ {
+		e := &t.Entries[i]
 		if (e.Kind == File || e.Kind == Exec) && (match(e.Path[cut:]) || cut > 0 && match(e.Path)) {
-			out = append(out, e)
+			out = append(out, int32(i))
 		}
 	}
-	return out, nil
+	return t, out, nil
 }

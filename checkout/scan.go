@@ -5,10 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
-	"regexp/syntax"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"unicode/utf8"
 )
@@ -26,31 +25,34 @@ type scanner struct {
 	dir string
 	dfa *dfa // nil for plain text
 	buf []byte
+
+	// Of the text that is being searched:
+	dense          bool // the needle is on so many lines that looking for it first does not pay
+	passed, tested int  // bytes that were gone through, and those of lines with the needle
 }
 
-// grepBatch searches files side by side; the results keep their order.
-func grepBatch(ctx context.Context, workers []*scanner, batch []Entry, found []fileMatches, around, limit int) error {
+// grepBatch searches the files of entries that are numbered in batch, side by
+// side; the results keep the batch's order.
+func grepBatch(ctx context.Context, workers []*scanner, entries []Entry, batch []int32, found []fileMatches, around, limit int) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	next := make(chan int)
+	var next atomic.Int64
 	var wg sync.WaitGroup
-	for _, w := range workers {
+	for _, w := range workers[:min(len(workers), len(batch))] {
 		wg.Go(func() {
-			for i := range next {
+			for ctx.Err() == nil {
+				i := int(next.Add(1)) - 1
+				if i >= len(batch) {
+					return
+				}
+				e := &entries[batch[i]]
 				var err error
-				if found[i], err = w.file(batch[i], around, limit); err != nil {
-					cancel(fmt.Errorf("checkout: grep %s: %w", batch[i].Path, err))
+				if found[i], err = w.file(e, around, limit); err != nil {
+					cancel(fmt.Errorf("checkout: grep %s: %w", e.Path, err))
 				}
 			}
 		})
 	}
-	for i := range batch {
-		if ctx.Err() != nil {
-			break
-		}
-		next <- i
-	}
-	close(next)
 	wg.Wait()
 	return context.Cause(ctx)
 }
@@ -59,7 +61,7 @@ func grepBatch(ctx context.Context, workers []*scanner, batch []Entry, found []f
 var byteOrderMark = []byte("\xef\xbb\xbf")
 
 // file searches one file.
-func (s *scanner) file(e Entry, around, limit int) (fileMatches, error) {
+func (s *scanner) file(e *Entry, around, limit int) (fileMatches, error) {
 	if e.Size > MaxRead {
 		return fileMatches{binary: true}, nil
 	}
@@ -85,7 +87,7 @@ func (s *scanner) file(e Entry, around, limit int) (fileMatches, error) {
 // that comes from the listing, whose names were checked, and there are no
 // symbolic links in a tree, so it leads nowhere else; os.Root would open each
 // folder on the way, which on deep trees takes longer than all the rest.
-func (s *scanner) read(e Entry) ([]byte, error) {
+func (s *scanner) read(e *Entry) ([]byte, error) {
 	if int64(cap(s.buf)) < e.Size {
 		s.buf = make([]byte, e.Size, max(e.Size, 256<<10))
 	}
@@ -110,112 +112,15 @@ func (s *scanner) read(e Entry) ([]byte, error) {
 	return b, nil
 }
 
-// matcher is a compiled pattern.
-type matcher struct {
-	prog    *syntax.Prog // nil if the pattern is plain text that can be searched for as it is
-	literal []byte       // text that every match holds; nil if none is known
-	wide    bool         // the pattern is not only ASCII, so old encodings must be made UTF-8 first
-	ends    bool         // the pattern looks at line ends, so a CR before the LF must go
-}
-
-var errLineEnd = errors.New("a line never holds a line end")
-
-// newMatcher compiles a pattern.
-func newMatcher(o GrepOptions) (*matcher, error) {
-	pattern := o.Pattern
-	bad := func(err error) error { return &PatternError{Pattern: o.Pattern, Err: err} }
-	switch {
-	case pattern == "":
-		return nil, bad(errors.New("it is empty"))
-	case len(pattern) > 4000:
-		return nil, bad(errors.New("it is longer than 4,000 bytes"))
-	case o.Literal && strings.Contains(pattern, "\n"):
-		return nil, bad(errLineEnd)
-	case o.Literal && !o.IgnoreCase:
-		return &matcher{literal: []byte(pattern), wide: !isASCII(pattern)}, nil
-	case o.Literal:
-		pattern = regexp.QuoteMeta(pattern)
-	}
-	flags := syntax.Perl &^ syntax.OneLine
-	if o.IgnoreCase {
-		flags |= syntax.FoldCase
-	}
-	tree, err := syntax.Parse(pattern, flags)
-	if err != nil {
-		return nil, bad(err)
-	}
-	m := &matcher{wide: !isASCII(pattern)}
-	perLine(tree, m)
-	m.literal = required(tree)
-	if bytes.Contains(m.literal, []byte("\n")) {
-		return nil, bad(errLineEnd)
-	}
-	if tree.Op == syntax.OpLiteral && m.literal != nil {
-		return m, nil
-	}
-	if m.prog, err = syntax.Compile(tree.Simplify()); err != nil {
-		return nil, bad(err)
-	}
-	if len(m.prog.Inst) > 20_000 {
-		return nil, bad(errors.New("it is too large"))
-	}
-	return m, nil
-}
-
-func isASCII(s string) bool {
-	return strings.IndexFunc(s, func(r rune) bool { return r >= utf8.RuneSelf }) < 0
-}
-
-// perLine makes the anchors of a text those of a line.
-func perLine(re *syntax.Regexp, m *matcher) {
-	switch re.Op {
-	case syntax.OpBeginText:
-		re.Op = syntax.OpBeginLine
-	case syntax.OpEndText:
-		re.Op = syntax.OpEndLine
-		re.Flags &^= syntax.WasDollar
-		m.ends = true
-	case syntax.OpEndLine:
-		m.ends = true
-	default:
-	}
-	for _, sub := range re.Sub {
-		perLine(sub, m)
-	}
-}
-
-// required gives the longest literal that every match must hold, as it is spelt.
-func required(re *syntax.Regexp) []byte {
-	switch re.Op {
-	case syntax.OpLiteral:
-		if re.Flags&syntax.FoldCase == 0 {
-			return []byte(string(re.Rune))
-		}
-	case syntax.OpCapture, syntax.OpPlus:
-		return required(re.Sub[0])
-	case syntax.OpRepeat:
-		if re.Min > 0 {
-			return required(re.Sub[0])
-		}
-	case syntax.OpConcat:
-		var best []byte
-		for _, sub := range re.Sub {
-			if l := required(sub); len(l) > len(best) {
-				best = l
-			}
-		}
-		return best
-	default:
-	}
-	return nil
-}
-
 // search finds the matching lines of a text. It runs over the whole text, not
 // line by line.
 func (s *scanner) search(path string, text []byte, around, limit int) fileMatches {
 	var out fileMatches
-	if s.literal != nil && !bytes.Contains(text, s.literal) {
-		return out
+	s.dense, s.passed, s.tested = false, 0, 0
+	if s.needle != nil {
+		if i, _, ok := s.needle.index(text); ok && i < 0 {
+			return out
+		}
 	}
 	if s.ends && bytes.Contains(text, []byte("\r\n")) {
 		text = bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n"))
@@ -245,31 +150,38 @@ func (s *scanner) search(path string, text []byte, around, limit int) fileMatche
 	return out
 }
 
-// rareLiteral is the length from which on a literal is worth looking for by
-// itself: shorter ones are on most lines.
-const rareLiteral = 4
-
 // next finds a place on the next line that matches, -1 if there is none. b
 // begins at the begin of a line.
 func (s *scanner) next(b []byte) int {
 	if s.dfa == nil {
-		return bytes.Index(b, s.literal)
+		return s.needle.exact(b)
 	}
-	if len(s.literal) < rareLiteral {
-		return s.dfa.find(b)
-	}
-	// Only lines that hold the literal can match.
-	for pos := 0; pos < len(b); {
-		i := bytes.Index(b[pos:], s.literal)
-		if i < 0 {
+	pos := 0
+	for s.needle != nil && !s.dense && pos < len(b) {
+		// Only lines that hold the needle can match.
+		i, upTo, ok := s.needle.index(b[pos:])
+		if ok && i < 0 {
 			return -1
+		}
+		if !ok {
+			s.dense = true
+			pos = bytes.LastIndexByte(b[:pos+upTo], '\n') + 1
+			break
 		}
 		start := bytes.LastIndexByte(b[:pos+i], '\n') + 1
 		end := lineEnd(b, start)
 		if s.dfa.find(b[start:end]) >= 0 {
 			return start
 		}
-		pos = end + 1
+		s.passed += end + 1 - pos
+		s.tested += end - start
+		s.dense = s.tested > 4096 && s.tested > s.passed/2
+		pos = min(end+1, len(b))
+	}
+	if s.needle == nil || s.dense {
+		if i := s.dfa.find(b[pos:]); i >= 0 {
+			return pos + i
+		}
 	}
 	return -1
 }

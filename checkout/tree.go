@@ -48,12 +48,18 @@ func (t *Tree) Lookup(path string) (Entry, bool) {
 
 // Under gives the entries below a folder ("" for all). The slice is shared.
 func (t *Tree) Under(dir string) []Entry {
-	if dir = strings.Trim(dir, "/"); dir == "" || dir == "." {
-		return t.Entries
-	}
-	lo, _ := slices.BinarySearchFunc(t.Entries, dir+"/", func(e Entry, p string) int { return cmp.Compare(e.Path, p) })
-	hi, _ := slices.BinarySearchFunc(t.Entries, dir+"0", func(e Entry, p string) int { return cmp.Compare(e.Path, p) }) // '0' follows '/'
+	lo, hi := t.span(dir)
 	return t.Entries[lo:hi]
+}
+
+// span gives where the entries below a folder are.
+func (t *Tree) span(dir string) (lo, hi int) {
+	if dir = strings.Trim(dir, "/"); dir == "" || dir == "." {
+		return 0, len(t.Entries)
+	}
+	lo, _ = slices.BinarySearchFunc(t.Entries, dir+"/", func(e Entry, p string) int { return cmp.Compare(e.Path, p) })
+	hi, _ = slices.BinarySearchFunc(t.Entries, dir+"0", func(e Entry, p string) int { return cmp.Compare(e.Path, p) }) // '0' follows '/'
+	return lo, hi
 }
 
 // IsDir reports whether path is a folder that holds something ("" is the root).
