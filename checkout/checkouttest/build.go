@@ -3,6 +3,7 @@ package checkouttest
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -22,6 +23,8 @@ import (
 //	-- @tag NAME --              an annotated tag of the present commit
 //	-- @lighttag NAME --         a plain tag
 //	-- @ref refs/pull/7/head --  any ref
+//	-- @back MESSAGE --          goes back to main, at the commit of that message
+//	-- @parent MESSAGE --        the next commit has this one as a further parent
 //
 // The first branch is main, and so is HEAD. Commits are one minute apart and
 // come out the same every time.
@@ -29,7 +32,14 @@ func Build(t testing.TB, dir, archive string) map[string]string {
 	t.Helper()
 	var in strings.Builder
 	branch, mark, messages := "refs/heads/main", 0, []string{}
-	from := ""
+	from, more := "", ""
+	of := func(message string) string {
+		i := slices.Index(messages, message)
+		if i < 0 {
+			t.Fatalf("checkouttest: no commit %q", message)
+		}
+		return fmt.Sprintf(":%d", i+1)
+	}
 	for _, f := range txtar.Parse([]byte(archive)).Files {
 		name, rest, isCommand := strings.Cut(f.Name, " ")
 		if isCommand = isCommand && strings.HasPrefix(name, "@"); isCommand {
@@ -42,16 +52,21 @@ func Build(t testing.TB, dir, archive string) map[string]string {
 				if from != "" {
 					fmt.Fprintf(&in, "from %s\n", from)
 				}
-				from = fmt.Sprintf(":%d", mark)
+				in.WriteString(more)
+				from, more = fmt.Sprintf(":%d", mark), ""
+			case "@back":
+				branch, from = "refs/heads/main", of(rest)
+			case "@parent":
+				more += "merge " + of(rest) + "\n"
 			case "@branch":
 				branch = "refs/heads/" + rest
-				fmt.Fprintf(&in, "reset %s\nfrom :%d\n\n", branch, mark)
+				fmt.Fprintf(&in, "reset %s\nfrom %s\n\n", branch, from)
 			case "@tag":
-				fmt.Fprintf(&in, "tag %s\nfrom :%d\ntagger Ann Author <ann@example.com> %d +0000\ndata %d\n%s\n", rest, mark, 1700000000+60*mark, len(rest), rest)
+				fmt.Fprintf(&in, "tag %s\nfrom %s\ntagger Ann Author <ann@example.com> %d +0000\ndata %d\n%s\n", rest, from, 1700000000+60*mark, len(rest), rest)
 			case "@lighttag":
-				fmt.Fprintf(&in, "reset refs/tags/%s\nfrom :%d\n\n", rest, mark)
+				fmt.Fprintf(&in, "reset refs/tags/%s\nfrom %s\n\n", rest, from)
 			case "@ref":
-				fmt.Fprintf(&in, "reset %s\nfrom :%d\n\n", rest, mark)
+				fmt.Fprintf(&in, "reset %s\nfrom %s\n\n", rest, from)
 			default:
 				t.Fatalf("checkouttest: unknown section %q", f.Name)
 			}

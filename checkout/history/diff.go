@@ -61,11 +61,11 @@ func Diff(ctx context.Context, c *checkout.Checkout, o DiffOptions) (DiffResult,
 		depth = checkout.Whole
 	}
 	var err error
-	if res.From, err = c.Bring(ctx, o.From, depth); err != nil {
+	if res.From, err = bring(ctx, c, o.From, depth); err != nil {
 		return res, err
 	}
 	if res.To = c.SHA(); o.To != "" {
-		if res.To, err = c.Bring(ctx, o.To, depth); err != nil {
+		if res.To, err = bring(ctx, c, o.To, depth); err != nil {
 			return res, err
 		}
 	} else if o.MergeBase {
@@ -108,7 +108,7 @@ func Show(ctx context.Context, c *checkout.Checkout, commit string, o DiffOption
 	if commit == "" {
 		commit = c.SHA()
 	}
-	sha, err := c.Bring(ctx, commit, 2)
+	sha, err := bring(ctx, c, commit, 2)
 	if err != nil {
 		return res, err
 	}

@@ -94,6 +94,89 @@ func acquire(t testing.TB, srv *checkouttest.Server) *checkout.Checkout {
 	return c
 }
 
+// forked has a branch that was merged back, and a commit that changes nothing.
+const forked = `
+-- @commit base --
+-- a.txt --
+a
+-- @branch topic --
+-- @commit topic one --
+-- b.txt --
+one
+-- @commit topic two --
+-- b.txt --
+two
+-- @tag t2 --
+-- @back base --
+-- @commit on main --
+-- a.txt --
+a2
+-- @parent topic two --
+-- @commit merge topic --
+-- b.txt --
+two
+-- @commit nothing --
+`
+
+// Merges are told of, by what they brought.
+func TestLogMerges(t *testing.T) {
+	t.Parallel()
+	_, c, ids := open(t, forked)
+	all := []string{"nothing", "merge topic", "on main", "topic two", "topic one", "base"}
+	for _, tt := range []struct {
+		name string
+		o    history.LogOptions
+		want []string
+	}{
+		{"all", history.LogOptions{Merges: true}, all},
+		{"none", history.LogOptions{}, []string{"nothing", "on main", "topic two", "topic one", "base"}},
+		{"limit", history.LogOptions{Merges: true, Limit: 2}, all[:2]},
+		{"path", history.LogOptions{Paths: []string{"b.txt"}}, []string{"topic two", "topic one"}},
+		{"path with merges", history.LogOptions{Paths: []string{"b.txt"}, Merges: true}, []string{"merge topic", "topic two", "topic one"}},
+		{"text with merges", history.LogOptions{Added: "two", Merges: true}, []string{"merge topic", "topic two"}},
+		{"first parent", history.LogOptions{To: "HEAD~1^1", Merges: true}, []string{"on main", "base"}},
+		{"range", history.LogOptions{From: "HEAD^^", To: "@^", Merges: true}, []string{"merge topic", "topic two", "topic one"}},
+	} {
+		r, err := history.Log(t.Context(), c, tt.o)
+		require.NoError(t, err, tt.name)
+		require.Equal(t, tt.want, subjects(r), tt.name)
+		for _, e := range r.Commits {
+			if e.Subject == "merge topic" {
+				require.Equal(t, []history.Changed{{Status: 'A', Path: "b.txt"}}, e.Changed)
+				require.Equal(t, []string{ids["on main"], ids["topic two"]}, e.Parents)
+			}
+			if e.Subject == "nothing" {
+				require.Empty(t, e.Changed)
+			}
+		}
+	}
+}
+
+// Names may go back from a ref; what leads nowhere, or asks git for more than that, is refused.
+func TestAncestors(t *testing.T) {
+	t.Parallel()
+	_, c, ids := open(t, forked)
+	for name, want := range map[string]string{
+		"HEAD": "nothing", "@": "nothing", "HEAD~0": "nothing", "HEAD^0": "nothing", "main~1": "merge topic", "main^": "merge topic", "HEAD^^2": "topic two",
+		"HEAD~1^2~1": "topic one", "HEAD~~": "on main", "main~3": "base", "t2^": "topic one", "t2^{}": "topic two", "t2^{commit}~2": "base",
+		ids["topic two"] + "~1": "topic one", ids["topic two"][:9] + "^": "topic one", "refs/tags/t2~2": "base",
+	} {
+		r, err := history.Show(t.Context(), c, name, history.DiffOptions{})
+		require.NoError(t, err, name)
+		require.Equal(t, want, r.Subject, name)
+	}
+	for name, want := range map[string]string{
+		"main~9": "does not go back so far", "HEAD^2": "has no such parent", "~1": "names no commit", "main~20001": "goes back more than 20000 generations",
+		"main~99999999999999999999": "goes back more than", "main^{tree}": "contains '^'", "main~x": "contains '~'", "HEAD@{1}": "'@{'", "main:a.txt": "contains ':'",
+		"^main": "contains '^'", "-x~1": "begins with '-'", "nope~1": "", "a..b~1": "'..'", "main^!": "contains '^'", "main^-1": "contains '^'", "main\n~1": "",
+	} {
+		_, err := history.Show(t.Context(), c, name, history.DiffOptions{})
+		require.ErrorContains(t, err, want, name)
+	}
+	_, err := history.Diff(t.Context(), c, history.DiffOptions{From: "main~2", To: "t2~1"})
+	require.NoError(t, err)
+}
+
 func subjects(r history.LogResult) []string {
 	var out []string
 	for _, c := range r.Commits {

@@ -29,6 +29,9 @@ type LogOptions struct {
 	LookAt int
 	// Limit bounds the commits given: 20 by default, 500 at most.
 	Limit int
+	// Merges counts merges too, by what they brought to their first parent. With
+	// paths or a text they so say once more what the commits say that they merge.
+	Merges bool
 }
 
 // LogEntry is a commit that was found, with the paths it changed.
@@ -59,8 +62,7 @@ const (
 	maxChanged = 50
 )
 
-// Log lists commits. Merges count as what they are, commits without changes of
-// their own: they are looked at but match no path and no text.
+// Log lists commits.
 func Log(ctx context.Context, c *checkout.Checkout, o LogOptions) (LogResult, error) {
 	res := LogResult{}
 	paths, err := pathArgs(o.Paths)
@@ -119,12 +121,12 @@ func Log(ctx context.Context, c *checkout.Checkout, o LogOptions) (LogResult, er
 func (r *LogResult) bring(ctx context.Context, c *checkout.Checkout, o LogOptions, lookAt int) (err error) {
 	const depth = checkout.Whole
 	if o.From != "" {
-		if r.From, err = c.Bring(ctx, o.From, depth); err != nil {
+		if r.From, err = bring(ctx, c, o.From, depth); err != nil {
 			return err
 		}
 	}
 	if r.To = c.SHA(); o.To != "" {
-		if r.To, err = c.Bring(ctx, o.To, 1); err != nil {
+		if r.To, err = bring(ctx, c, o.To, 1); err != nil {
 			return err
 		}
 	}
@@ -163,14 +165,21 @@ func deepen(ctx context.Context, c *checkout.Checkout, tip string, lookAt int) e
 	}
 }
 
-// list gives the commits to look at, newest first, merges left out but counted.
-// Author and date narrow what is found, not what is looked at.
-func (r *LogResult) list(ctx context.Context, c *checkout.Checkout, o LogOptions, lookAt int) ([]string, error) {
-	type found struct {
-		sha   string
-		merge bool
-	}
-	var all []found
+// looked is a commit that is looked at.
+type looked struct {
+	sha   string
+	first string // its first parent, for a merge; else ""
+}
+
+// line is how diff-tree is told of it: what it changed, a merge against its first
+// parent.
+func (l looked) line() string { return strings.TrimSpace(l.sha + " " + l.first) }
+
+// list gives the commits to look at, newest first; merges that are not asked for
+// are counted but left out. Author and date narrow what is found, not what is
+// looked at.
+func (r *LogResult) list(ctx context.Context, c *checkout.Checkout, o LogOptions, lookAt int) ([]looked, error) {
+	var all []looked
 	args := []string{"rev-list", "--parents", "--date-order", "--max-count=" + strconv.Itoa(lookAt+1)}
 	tips := []string{r.To}
 	if r.From != "" {
@@ -178,8 +187,10 @@ func (r *LogResult) list(ctx context.Context, c *checkout.Checkout, o LogOptions
 	}
 	err := lines(ctx, c, "", func(l string) error {
 		f := strings.Fields(l)
-		if len(f) > 0 {
-			all = append(all, found{f[0], len(f) > 2})
+		if len(f) > 2 {
+			all = append(all, looked{f[0], f[1]})
+		} else if len(f) > 0 {
+			all = append(all, looked{sha: f[0]})
 		}
 		return nil
 	}, append(args, tips...)...)
@@ -192,7 +203,7 @@ func (r *LogResult) list(ctx context.Context, c *checkout.Checkout, o LogOptions
 	r.LookedAt = len(all)
 	want := map[string]bool{}
 	if o.Author != "" || !o.Since.IsZero() {
-		args := []string{"rev-list", "--no-walk=unsorted", "--stdin", "--no-merges", "--fixed-strings", "--regexp-ignore-case"}
+		args := []string{"rev-list", "--no-walk=unsorted", "--stdin", "--fixed-strings", "--regexp-ignore-case"}
 		if o.Author != "" {
 			args = append(args, "--author="+o.Author)
 		}
@@ -209,10 +220,10 @@ func (r *LogResult) list(ctx context.Context, c *checkout.Checkout, o LogOptions
 			return nil, fmt.Errorf("history: log: %w", err)
 		}
 	}
-	var out []string
+	var out []looked
 	for _, f := range all {
-		if !f.merge && (o.Author == "" && o.Since.IsZero() || want[f.sha]) {
-			out = append(out, f.sha)
+		if (f.first == "" || o.Merges) && (o.Author == "" && o.Since.IsZero() || want[f.sha]) {
+			out = append(out, f)
 		}
 	}
 	return out, nil
@@ -228,9 +239,16 @@ type foundCommit struct {
 var errEnough = errors.New("enough")
 
 // match gives the commits whose changes are asked for.
-func (r *LogResult) match(ctx context.Context, c *checkout.Checkout, o LogOptions, paths, seen []string, limit int) ([]foundCommit, error) {
-	stdin := strings.Join(seen, "\n") + "\n"
-	args := []string{"--stdin"}
+func (r *LogResult) match(ctx context.Context, c *checkout.Checkout, o LogOptions, paths []string, seen []looked, limit int) ([]foundCommit, error) {
+	all := o.Added == "" && o.Touched == "" && len(paths) == 1 // also those that changed nothing
+	if all && len(seen) > limit {
+		seen, r.Limited = seen[:limit], true
+	}
+	var in strings.Builder
+	for _, l := range seen {
+		in.WriteString(l.line() + "\n")
+	}
+	stdin, args := in.String(), []string{"--stdin"}
 	if o.Added != "" || o.Touched != "" {
 		set := map[string]bool{}
 		err := rawDiff(ctx, c, stdin, func(_ string, ch change) error { ch.blobs(set); return nil }, append(args, paths...)...)
@@ -247,15 +265,24 @@ func (r *LogResult) match(ctx context.Context, c *checkout.Checkout, o LogOption
 		}
 	}
 	var out []foundCommit
+	if all {
+		for _, l := range seen {
+			out = append(out, foundCommit{sha: l.sha})
+		}
+	}
+	at := -1 // of the commit in out that git is at
 	err := rawDiff(ctx, c, stdin, func(sha string, ch change) error {
-		if len(out) == 0 || out[len(out)-1].sha != sha {
+		for all && (at < 0 || out[at].sha != sha) && at+1 < len(out) {
+			at++
+		}
+		if !all && (at < 0 || out[at].sha != sha) {
 			if len(out) == limit {
 				r.Limited = true
 				return errEnough
 			}
-			out = append(out, foundCommit{sha: sha})
+			out, at = append(out, foundCommit{sha: sha}), at+1
 		}
-		f := &out[len(out)-1]
+		f := &out[at]
 		if len(f.changed) == maxChanged {
 			f.more++
 		} else {

@@ -58,6 +58,26 @@ func shas(r tool.Result, path string) map[string]string {
 	return out
 }
 
+// Merges are listed with what they brought, but not beside the very commits that a path or a text finds, unless they are asked for.
+func TestGitLogMerges(t *testing.T) {
+	t.Parallel()
+	b := oneRepo(t, "-- @commit base --\n-- a.txt --\na\n-- @branch topic --\n-- @commit fix --\n-- b.txt --\nfix\n-- @back base --\n-- @parent fix --\n"+
+		"-- @commit Merge pull request #7 --\n-- b.txt --\nfix\n")
+	merge, fix, base := b.sha("Merge pull request #7"), b.sha("fix"), b.sha("base")
+	entry := func(sha, kind, rest string) string {
+		return fmt.Sprintf("%.12s 2023-11-14 Ann Author%s\n  %s", sha, kind, rest)
+	}
+	require.Equal(t, "3 commits found (looked at 3 commits, all there are).\n\n"+entry(merge, " (merge)", "Merge pull request #7\n  A b.txt\n")+
+		entry(fix, "", "fix\n  A b.txt\n")+entry(base, "", "base\n  A a.txt"), b.ok(t, "git_log", `{}`).Text)
+	require.Contains(t, b.ok(t, "git_log", `{"path":"b.txt"}`).Text, "1 commit found (looked at 3 commits, all there are).\n\n"+fix[:12])
+	require.Contains(t, b.ok(t, "git_log", `{"path":"b.txt","merges":true}`).Text, "2 commits found (looked at 3 commits, all there are).\n\n"+merge[:12])
+	require.NotContains(t, b.ok(t, "git_log", `{"merges":false}`).Text, merge[:12])
+	require.Contains(t, b.ok(t, "git_show", `{"commit":"HEAD^2"}`).Text, "commit "+fix)
+	require.Equal(t, fmt.Sprintf("diff %.12s..%.12s\n\n1 file changed:\nA b.txt (+1 −0)\n\nb.txt\n@@\n+1: fix", base, merge), b.ok(t, "git_diff", `{"from":"main~1"}`).Text)
+	require.Equal(t, `"HEAD~9" leads to no commit: the history does not go back so far there, or has no such parent.`, b.refused(t, "git_log", `{"to":"HEAD~9"}`))
+	require.Contains(t, b.refused(t, "git_show", `{"commit":"main@{1}"}`), "contains '@{'")
+}
+
 func TestGitLog(t *testing.T) {
 	t.Parallel()
 	b := oneRepo(t, past)

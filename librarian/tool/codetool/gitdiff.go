@@ -16,7 +16,7 @@ const maxDiffContext = 20
 // ShowArgs are the arguments of git_show.
 type ShowArgs struct {
 	Repo    string `json:"repo,omitempty" jsonschema:"The checkout, as checkout_repo named it. Default: the only one there is."`
-	Commit  string `json:"commit,omitempty" jsonschema:"A commit id, or a ref. Default: the checkout's commit."`
+	Commit  string `json:"commit,omitempty" jsonschema:"A commit id, or a ref; ~3, ^ or ^2 may follow. Default: the checkout's commit."`
 	Path    string `json:"path,omitempty" jsonschema:"Only changes at or below this path. Default all."`
 	Context *int   `json:"context,omitempty" jsonschema:"Lines around each change, 1 to 20. Default 3."`
 }
@@ -24,8 +24,8 @@ type ShowArgs struct {
 // DiffArgs are the arguments of git_diff.
 type DiffArgs struct {
 	Repo      string `json:"repo,omitempty" jsonschema:"The checkout, as checkout_repo named it. Default: the only one there is."`
-	From      string `json:"from" jsonschema:"The ref or commit to compare with."`
-	To        string `json:"to,omitempty" jsonschema:"The ref or commit that is newer. Default: the checkout's commit."`
+	From      string `json:"from" jsonschema:"The ref or commit to compare with; ~3, ^ or ^2 may follow."`
+	To        string `json:"to,omitempty" jsonschema:"The ref or commit that is newer; ~3, ^ or ^2 may follow. Default: the checkout's commit."`
 	MergeBase bool   `json:"merge_base,omitempty" jsonschema:"Compare with the commit where the two went apart, as a pull request does. Default false."`
 	Path      string `json:"path,omitempty" jsonschema:"Only changes at or below this path. Default all."`
 	Context   *int   `json:"context,omitempty" jsonschema:"Lines around each change, 1 to 20. Default 3."`

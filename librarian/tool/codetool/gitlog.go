@@ -22,12 +22,13 @@ const (
 type LogArgs struct {
 	Repo    string `json:"repo,omitempty" jsonschema:"The checkout, as checkout_repo named it. Default: the only one there is."`
 	Path    string `json:"path,omitempty" jsonschema:"Only commits that changed something at or below this path; it need not exist any more. Default all."`
-	From    string `json:"from,omitempty" jsonschema:"Leave out what this ref or commit already has. Default: nothing is left out."`
-	To      string `json:"to,omitempty" jsonschema:"The ref or commit to begin at. Default: the checkout's commit."`
+	From    string `json:"from,omitempty" jsonschema:"Leave out what this ref or commit already has; ~3, ^ or ^2 may follow. Default: nothing is left out."`
+	To      string `json:"to,omitempty" jsonschema:"The ref or commit to begin at; ~3, ^ or ^2 may follow. HEAD is the checkout's commit. Default: the checkout's commit."`
 	Added   string `json:"added,omitempty" jsonschema:"Only commits that add or remove an occurrence of this text (git log -S). Default all."`
 	Touched string `json:"touched,omitempty" jsonschema:"Only commits with an added or removed line that matches this regular expression (git log -G). Default all."`
 	Author  string `json:"author,omitempty" jsonschema:"Only commits whose author's name or mail contains this. Default all."`
 	Since   string `json:"since,omitempty" jsonschema:"Only commits from this day on, as YYYY-MM-DD. Default all."`
+	Merges  *bool  `json:"merges,omitempty" jsonschema:"Show merges too, each by what it brought to its first parent; with path that finds the pull request a change came with. Default: true, but false with path, added or touched."`
 	LookAt  *int   `json:"look_at,omitempty" jsonschema:"How many commits to look at, newest first, at most 20000. Default 300."`
 	Limit   *int   `json:"limit,omitempty" jsonschema:"Commits to show, at most 200. Default 20."`
 }
@@ -100,6 +101,9 @@ func (s *Session) runGitLog(ctx context.Context, a LogArgs) (tool.Result, error)
 		}
 		o.Since = day
 	}
+	if o.Merges = a.Path == "" && a.Added == "" && a.Touched == ""; a.Merges != nil {
+		o.Merges = *a.Merges
+	}
 	found, err := history.Log(ctx, h.Checkout, o)
 	if err != nil {
 		return historyRefusal(ctx, err)
@@ -150,7 +154,11 @@ func commitText(c history.LogEntry) string {
 		}
 		changed = append(changed, string(ch.Status)+" "+quotePath(ch.Path))
 	}
-	text := fmt.Sprintf("%.12s %s %s\n  %s", c.SHA, c.Date.Format(time.DateOnly), tool.OneLine(c.Author), tool.OneLine(tool.Clip(c.Subject, 200)))
+	kind := ""
+	if len(c.Parents) > 1 {
+		kind = " (merge)"
+	}
+	text := fmt.Sprintf("%.12s %s %s%s\n  %s", c.SHA, c.Date.Format(time.DateOnly), tool.OneLine(c.Author), kind, tool.OneLine(tool.Clip(c.Subject, 200)))
 	if len(changed) > 0 {
 		text += "\n  " + strings.Join(changed, ", ")
 	}
