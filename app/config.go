@@ -116,6 +116,7 @@ type QuestionConfig struct {
 type CheckoutConfig struct {
 	Hosts    []string      `yaml:"hosts"`
 	Debounce time.Duration `yaml:"debounce"`
+	History  time.Duration `yaml:"history_after"`
 	DiskGB   int           `yaml:"disk_gb"`
 }
 
@@ -145,7 +146,7 @@ func Default() Config {
 		Private:   PrivateConfig{Egress: []string{}},
 		Triggers:  TriggersConfig{Label: "librarian", Dispatch: true, Events: []QuestionConfig{}},
 		Notify:    string(settings.NotifyComment),
-		Checkout:  CheckoutConfig{Hosts: []string{}, Debounce: 15 * time.Minute, DiskGB: 40},
+		Checkout:  CheckoutConfig{Hosts: []string{}, Debounce: 15 * time.Minute, History: 2 * time.Second, DiskGB: 40},
 		Queue:     QueueConfig{Research: 4, Grace: 5 * time.Second},
 		Retention: RetentionConfig{Messages: 30 * 24 * time.Hour, Audit: 365 * 24 * time.Hour},
 	}
@@ -308,6 +309,7 @@ func (c Config) check() error {
 		{"limits.monthly_cost", c.Limits.MonthlyCost >= 0, "at least 0"},
 		{"limits.progress_after", c.Limits.Progress >= time.Second, "at least 1s"},
 		{"checkout.debounce", c.Checkout.Debounce >= 0, "at least 0s"},
+		{"checkout.history_after", c.Checkout.History >= 0, "at least 0s"},
 		{"checkout.disk_gb", c.Checkout.DiskGB >= 1, "at least 1"},
 		{"queue.research", c.Queue.Research >= 1 && c.Queue.Research <= 1000, "from 1 to 1000"},
 		{"queue.grace", c.Queue.Grace >= 0, "at least 0s"},

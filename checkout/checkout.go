@@ -31,6 +31,7 @@ type sharedTree struct {
 	list  func() (*Tree, error) // read once
 	holds int                   // guarded by Store.mu
 	locks []*fileLock           // shared: neither the tree nor its store is removed
+	ahead context.CancelFunc    // ends the fetch of its history, nil if there is none; guarded by Store.mu
 }
 
 // SHA is the full id of the commit.
@@ -75,6 +76,9 @@ func (c *Checkout) Tree(context.Context) (*Tree, error) { return c.tree.list() }
 func (c *Checkout) Release() { c.once.Do(func() { c.store.letGo(c.tree) }) }
 
 func (s *Store) checkout(t *sharedTree, req Request, ans answer, how How) *Checkout {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.lookAhead(t, req)
 	return &Checkout{store: s, tree: t, req: req, ans: ans, how: how}
 }
 
@@ -196,6 +200,9 @@ func (s *Store) letGo(t *sharedTree) {
 	}
 	if name := t.key.class + "/" + t.key.repo + "/" + t.sha; s.trees[name] == t {
 		delete(s.trees, name)
+	}
+	if t.ahead != nil {
+		t.ahead()
 	}
 	_ = t.root.Close()
 	unlockAll(t.locks)

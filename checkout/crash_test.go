@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -71,7 +72,7 @@ func TestG2_Crash(t *testing.T) {
 		for _, i := range rng.Perm(12) {
 			refs = append(refs, fmt.Sprintf("b%d", i))
 		}
-		cmd, out := startChild(t, childJob{Dir: dir, Host: srv.Host(), Repos: []checkout.Repo{r}, Refs: refs, Maintain: true, Loop: time.Minute, Budget: budget})
+		cmd, out := startChild(t, childJob{Dir: dir, Host: srv.Host(), Repos: []checkout.Repo{r}, Refs: refs, Maintain: true, Ahead: round%3 > 0, Loop: time.Minute, Budget: budget})
 		line, err := bufio.NewReader(out).ReadString('\n')
 		require.NoError(t, err)
 		require.Equal(t, "started\n", line)
@@ -88,6 +89,8 @@ func TestG2_Crash(t *testing.T) {
 		require.NoError(t, err, "round %d", round)
 		require.Equal(t, ids[fmt.Sprintf("c%d", i)], c.SHA())
 		sameAsUpstream(t, srv.Dir("acme/crash"), c)
+		require.NoError(t, c.Deepen(t.Context(), c.SHA(), checkout.Whole))
+		require.Equal(t, strconv.Itoa(i+1), commits(t, c), "the history has a hole")
 		c.Release()
 		// Orphans of the killed process hold their locks until they notice that it
 		// is gone; what they leave is swept after that.

@@ -64,6 +64,9 @@ func (s *Store) deepen(ctx context.Context, k storeKey, req Request, sha string,
 	if s.deepEnough(k, sha, depth) {
 		return nil
 	}
+	if err := s.awaitAhead(ctx, k, depth); err != nil {
+		return err
+	}
 	lock, err := s.locks.exclusive(ctx, k.lock("fetch"))
 	if err != nil {
 		return err
@@ -106,8 +109,13 @@ func (s *Store) deepen(ctx context.Context, k storeKey, req Request, sha string,
 	if err := s.mendShallow(ctx, dir); err != nil {
 		return err
 	}
+	return s.noteDepth(ctx, k, sha, depth)
+}
+
+// noteDepth notes how deep the history of a commit is there.
+func (s *Store) noteDepth(ctx context.Context, k storeKey, sha string, depth int) error {
 	if depth >= Whole {
-		if err := os.WriteFile(filepath.Join(dir, "whole"), nil, 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(s.gitDir(k), "whole"), nil, 0o600); err != nil {
 			return err
 		}
 	}
@@ -115,7 +123,7 @@ func (s *Store) deepen(ctx context.Context, k storeKey, req Request, sha string,
 		if refs.Depth == nil {
 			refs.Depth = map[string]int{}
 		}
-		refs.Depth[sha] = depth
+		refs.Depth[sha] = max(depth, refs.Depth[sha])
 	})
 }
 
@@ -217,11 +225,13 @@ func (s *Store) has(dir, sha string) bool {
 	return err == nil
 }
 
+func depthArg(depth int) string { return fmt.Sprintf("--depth=%d", depth) }
+
 func (s *Store) fetchHistory(ctx context.Context, req Request, dir string, tips []string, depth int, lock *fileLock) error {
 	s.stats.fetches.Add(1)
 	args := append(slices.Clone(fetchArgs), "--filter=blob:none")
 	if !isWhole(dir) {
-		args = append(args, fmt.Sprintf("--depth=%d", depth))
+		args = append(args, depthArg(depth))
 	}
 	args = append(args, "origin")
 	for _, t := range tips {

@@ -45,6 +45,7 @@ type gitCommand struct {
 	// they are held, even if this process is killed.
 	locks []*fileLock
 	scrub func(string) string // removes secrets from what git says
+	limit int64               // bytes that may come from the host; 0 is Budget.FetchBytes
 	// lazy lets git fetch single objects on its own. Nothing in this package
 	// sets it; the start-up probe does, to see that its absence is honoured.
 	lazy bool

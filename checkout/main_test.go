@@ -37,6 +37,7 @@ type childJob struct {
 	Refs      []string // each of each repository
 	Maintain  bool     // after each round
 	Loop      time.Duration
+	Ahead     bool // fetch histories, in the background and for each commit
 	Memory    bool // print the peak of this process's memory at the end
 	Budget    checkout.Budget
 }
@@ -59,7 +60,11 @@ func child(text string) error {
 	if err := json.Unmarshal([]byte(text), &job); err != nil {
 		return err
 	}
-	s, err := checkout.New(checkout.Options{Dir: job.Dir, Git: testGit, Hosts: job.Hosts, PrivateHosts: []string{job.Host}, CAFile: job.CAFile, Budget: job.Budget})
+	opt := checkout.Options{Dir: job.Dir, Git: testGit, Hosts: job.Hosts, PrivateHosts: []string{job.Host}, CAFile: job.CAFile, Budget: job.Budget}
+	if job.Ahead {
+		opt.Ahead = time.Millisecond
+	}
+	s, err := checkout.New(opt)
 	if err != nil {
 		return err
 	}
@@ -77,6 +82,9 @@ func child(text string) error {
 					return err
 				}
 				err = c.Verify(ctx)
+				if job.Ahead && err == nil {
+					err = c.Deepen(ctx, c.SHA(), 3)
+				}
 				fmt.Fprintln(os.Stdout, c.SHA(), c.How())
 				c.Release()
 				if err != nil {

@@ -55,7 +55,7 @@ func TestRace(t *testing.T) {
 	}
 	budget := checkout.Budget{Packs: 2, DiskBytes: 100 << 10}
 	var dir string
-	s := newStore(t, srv, func(o *checkout.Options) { dir, o.Budget = o.Dir, budget })
+	s := newStore(t, srv, func(o *checkout.Options) { dir, o.Budget, o.Ahead = o.Dir, budget, time.Millisecond })
 	ctx, cancel := context.WithTimeout(t.Context(), last)
 	defer cancel()
 	var wg sync.WaitGroup
@@ -86,7 +86,7 @@ func TestRace(t *testing.T) {
 		for j := range refs {
 			names = append(names, fmt.Sprintf("b%d", (j*3+i)%refs))
 		}
-		cmd, out := startChild(t, childJob{Dir: dir, Host: srv.Host(), Repos: repos, Refs: names, Maintain: true, Loop: last, Budget: budget})
+		cmd, out := startChild(t, childJob{Dir: dir, Host: srv.Host(), Repos: repos, Refs: names, Maintain: true, Ahead: i == 0, Loop: last, Budget: budget})
 		wg.Go(func() {
 			_, err := io.Copy(io.Discard, out)
 			if err = errors.Join(err, cmd.Wait()); err != nil {
@@ -103,7 +103,7 @@ func TestRace(t *testing.T) {
 		require.Positive(t, st.Repacks)
 	}
 	require.NoError(t, s.Maintain(t.Context()))
-	onlyWhole(t, dir)
+	eventually(t, "nothing half-made", func() bool { return len(leftovers(t, dir)) == 0 })
 }
 
 func raceOnce(ctx context.Context, s *checkout.Store, r checkout.Repo, ref string, want map[string]string, rng *rand.Rand) error {
@@ -112,6 +112,16 @@ func raceOnce(ctx context.Context, s *checkout.Store, r checkout.Repo, ref strin
 		return err
 	}
 	defer c.Release()
+	if rng.IntN(4) == 0 {
+		if err := c.Deepen(ctx, c.SHA(), checkout.Whole); err != nil {
+			return err
+		}
+		n := 0
+		err := c.Git(ctx, nil, func(r io.Reader) error { _, err := fmt.Fscan(r, &n); return err }, "rev-list", "--count", c.SHA())
+		if want := int(ref[1]-'0') + 1; err != nil || n != want {
+			return fmt.Errorf("%s has %d commits: %w", ref, n, err)
+		}
+	}
 	for range 3 {
 		for p, text := range want {
 			d, err := c.ReadFile(ctx, p)

@@ -44,8 +44,11 @@ type Options struct {
 	// Proxy says by way of which proxy a host is spoken to; nil is
 	// http.ProxyFromEnvironment (HTTPS_PROXY, NO_PROXY). The allowed hosts stay
 	// the same; their addresses are then the proxy's to resolve.
-	Proxy    func(*http.Request) (*url.URL, error)
-	Budget   Budget        // zero fields take their defaults
+	Proxy  func(*http.Request) (*url.URL, error)
+	Budget Budget // zero fields take their defaults
+	// Ahead is how long a tree must be held before its history is fetched in the
+	// background; 0 is never. See ahead.go.
+	Ahead    time.Duration
 	Debounce time.Duration // how long upstream's answer for a ref stays good; 0 means 15 minutes
 	Now      func() time.Time
 	Log      *slog.Logger
@@ -55,6 +58,7 @@ type Options struct {
 // Budget bounds what repositories may cost. Zero fields take their defaults.
 type Budget struct {
 	FetchBytes int64         // from the host, one git command. 1 GiB
+	History    int64         // from the host, for one history that is fetched ahead. 32 MiB
 	TreeBytes  int64         // of one working tree. 4 GiB
 	FileBytes  int64         // of one file. 512 MiB
 	Entries    int           // of one tree, files and folders. 400,000
@@ -75,6 +79,7 @@ func (b *Budget) defaults() {
 		}
 	}
 	def(&b.FetchBytes, 1<<30)
+	def(&b.History, 32<<20)
 	def(&b.TreeBytes, 4<<30)
 	def(&b.FileBytes, 512<<20)
 	def(&b.StoreBytes, 8<<30)
@@ -107,14 +112,17 @@ type Store struct {
 	relay   *relay
 	trees   map[string]*sharedTree // held trees by key and sha
 	wants   map[storeKey]*wants
-	used    map[storeKey]usage // see disk.go
+	used    map[storeKey]usage         // see disk.go
+	running map[storeKey]chan struct{} // histories being fetched ahead; closed when that is over
 	started bool
 	closed  bool
 
 	evicting sync.Mutex
 
-	kick       chan struct{} // asks for maintenance
+	kick       chan struct{}   // asks for maintenance
+	life       context.Context // ends with Close
 	stop       context.CancelFunc
+	aheads     chan struct{} // as many as may be fetched ahead at a time
 	background sync.WaitGroup
 }
 
@@ -145,14 +153,16 @@ func New(opt Options) (*Store, error) {
 		opt.Log = slog.New(slog.DiscardHandler)
 	}
 	return &Store{
-		opt:   opt,
-		hosts: hostRules{allow: allow, private: private},
-		git:   &git{path: opt.Git, timeout: opt.Budget.Time, memory: opt.Budget.Memory},
-		locks: newLocks(filepath.Join(opt.Dir, "locks")),
-		trees: map[string]*sharedTree{},
-		wants: map[storeKey]*wants{},
-		used:  map[storeKey]usage{},
-		kick:  make(chan struct{}, 1),
+		opt:     opt,
+		hosts:   hostRules{allow: allow, private: private},
+		git:     &git{path: opt.Git, timeout: opt.Budget.Time, memory: opt.Budget.Memory},
+		locks:   newLocks(filepath.Join(opt.Dir, "locks")),
+		trees:   map[string]*sharedTree{},
+		wants:   map[storeKey]*wants{},
+		used:    map[storeKey]usage{},
+		running: map[storeKey]chan struct{}{},
+		aheads:  make(chan struct{}, aheads),
+		kick:    make(chan struct{}, 1),
 	}, nil
 }
 
@@ -187,12 +197,12 @@ func (s *Store) Start(ctx context.Context) error {
 	}
 	s.relay, s.started = r, true
 	run, stop := context.WithCancel(context.WithoutCancel(ctx)) // until Close, not until the start is over
-	s.stop = stop
+	s.life, s.stop = run, stop
 	s.background.Go(func() { s.maintainer(run) })
 	return nil
 }
 
-// Close ends the maintenance and the relay, and so every command that still
+// Close ends what runs in the background and the relay, and so every command that still
 // talks to a host. Checkouts that are held stay readable.
 func (s *Store) Close() error {
 	s.mu.Lock()

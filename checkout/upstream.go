@@ -2,6 +2,7 @@ package checkout
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,7 +21,7 @@ func (s *Store) netCommand(ctx context.Context, repo Repo, cred Credentials, c g
 	if err := s.ready(); err != nil {
 		return err
 	}
-	p, err := s.relay.admit(ctx, repo, cred, s.opt.Budget.FetchBytes)
+	p, err := s.relay.admit(ctx, repo, cred, cmp.Or(c.limit, s.opt.Budget.FetchBytes))
 	if err != nil {
 		return err
 	}
@@ -243,6 +244,14 @@ func tidy(dir string) {
 		found, _ := filepath.Glob(filepath.Join(dir, pattern))
 		for _, f := range found {
 			_ = os.Remove(f)
+		}
+	}
+	for _, ending := range []string{".promisor", ".rev"} { // of packs that were on their way
+		found, _ := filepath.Glob(filepath.Join(dir, "objects/pack/*"+ending))
+		for _, f := range found {
+			if _, err := os.Stat(strings.TrimSuffix(f, ending) + ".pack"); errors.Is(err, os.ErrNotExist) {
+				_ = os.Remove(f)
+			}
 		}
 	}
 	// Interrupted index-pack leaves a pack without an index, which nothing reads.
