@@ -302,7 +302,7 @@ type checkoutOptions struct {
 func openCheckouts(ctx context.Context, o checkoutOptions) (*checkout.Store, error) {
 	opt := checkout.Options{
 		Dir: o.dir, Hosts: append([]string{}, o.cfg.Checkout.Hosts...), PrivateHosts: o.local, CAFile: o.cfg.GitHub.CAFile,
-		Budget: checkout.Budget{DiskBytes: int64(o.cfg.Checkout.DiskGB) << 30}, Debounce: o.cfg.Checkout.Debounce, Now: o.now, Log: o.log.With("part", "checkout"),
+		Budget: checkout.Budget{DiskBytes: int64(o.cfg.Checkout.DiskGB) << 30}, Debounce: o.cfg.Checkout.Debounce, Ahead: o.cfg.Checkout.History, Now: o.now, Log: o.log.With("part", "checkout"),
 	}
 	if o.github != nil {
 		if o.cfg.GitHub.APIURL == "" {
