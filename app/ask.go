@@ -18,6 +18,7 @@ import (
 	"github.com/librarian-app/librarian/librarian/report"
 	"github.com/librarian-app/librarian/librarian/run"
 	"github.com/librarian-app/librarian/librarian/store"
+	"github.com/librarian-app/librarian/librarian/tool"
 )
 
 // AskOptions is a question on the terminal.
@@ -36,7 +37,7 @@ type AskOptions struct {
 }
 
 // Ask answers a question on the terminal by the same runner that serves GitHub. It is false when the run ended without
-// an answer. When ctx ends, the run is stopped like one that somebody stopped: what was found is printed with the run's
+// an answer; one that stands on nothing is [ErrNothingRead]. When ctx ends, the run is stopped like one that somebody stopped: what was found is printed with the run's
 // id, and the error is ctx's.
 func Ask(ctx context.Context, o AskOptions) (answered bool, err error) {
 	if strings.TrimSpace(o.Question) == "" {
@@ -110,7 +111,21 @@ func Ask(ctx context.Context, o AskOptions) (answered bool, err error) {
 	if ctx.Err() != nil && out.Kind == librarian.OutcomeCancelled {
 		return false, context.Cause(ctx)
 	}
-	return out.Kind == librarian.OutcomeFound || out.Kind == librarian.OutcomeLimit, err
+	if err == nil && nothingRead(*out, view.calls()) {
+		err = ErrNothingRead
+	}
+	return err == nil && (out.Kind == librarian.OutcomeFound || out.Kind == librarian.OutcomeLimit), err
+}
+
+// ErrNothingRead is an answer that stands on nothing: whatever the run tried to look at could not be opened.
+var ErrNothingRead = errors.New("nothing could be looked at; what was tried, and why it failed, is said above")
+
+func nothingRead(o librarian.Outcome, calls []librarian.ToolEndData) bool {
+	if o.Kind != librarian.OutcomeFound && o.Kind != librarian.OutcomeLimit || o.Findings == nil || len(o.Findings.Locations) > 0 {
+		return false
+	}
+	tried := slices.DeleteFunc(slices.Clone(calls), func(c librarian.ToolEndData) bool { return c.Tool == tool.ProvideResults })
+	return len(tried) > 0 && !slices.ContainsFunc(tried, func(c librarian.ToolEndData) bool { return !c.IsError })
 }
 
 // work works a run to its end. When ctx ends the run is asked to stop, and still comes to an outcome.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"io/fs"
 	"log/slog"
 	"os"
 	"os/exec"
@@ -136,6 +137,36 @@ func TestAskRefusesWhatIsNoOwner(t *testing.T) {
 		require.Contains(t, err.Error(), "is not an account's name")
 	}
 	require.Empty(t, w.Bodies())
+}
+
+// An answer that stands on nothing is printed, and is no success for a script that asked.
+func TestAskWhereNothingCanBeRead(t *testing.T) {
+	t.Parallel()
+	for name, damage := range map[string]func(repo string) error{
+		"its newest commit is gone": func(repo string) error { return os.RemoveAll(filepath.Join(repo, ".git", "objects")) },
+		"its contents are gone": func(repo string) error {
+			return filepath.WalkDir(filepath.Join(repo, ".git", "objects"), func(path string, d fs.DirEntry, err error) error {
+				if err != nil || d.IsDir() {
+					return err
+				}
+				kind, err := exec.Command("git", "-C", repo, "cat-file", "-t", filepath.Base(filepath.Dir(path))+d.Name()).Output()
+				if err == nil && strings.TrimSpace(string(kind)) == "blob" {
+					return os.Remove(path)
+				}
+				return nil
+			})
+		},
+	} {
+		a, _ := newAsking(t)
+		a.o.Config.Models.Default = "builtin/scout"
+		require.NoError(t, damage(a.repo), name)
+		require.NoError(t, os.MkdirAll(filepath.Join(a.repo, ".git", "objects"), 0o700))
+		ok, err := Ask(t.Context(), a.o)
+		require.ErrorIs(t, err, ErrNothingRead, name)
+		require.False(t, ok)
+		require.Contains(t, a.out.String(), "the clone on this machine is damaged or incomplete", name)
+		require.NotContains(t, a.out.String(), "host", name)
+	}
 }
 
 func TestAskTakesTheModelThatIsNamed(t *testing.T) {

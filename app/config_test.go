@@ -103,16 +103,16 @@ func TestSecretsComeByFileOrEnvironment(t *testing.T) {
 		require.NoError(t, os.WriteFile(p, []byte(text), 0o600))
 		return p
 	}
-	env := map[string]string{EnvWebhookSecret: "from-env", EnvPrivateKey: "key-env"}
+	env := map[string]string{EnvWebhookSecret: "0123456789-from-env", EnvPrivateKey: "key-env"}
 	getenv := func(k string) string { return env[k] }
 	c := Default()
 	s, err := LoadSecrets(c, getenv, slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
-	require.Equal(t, "from-env", string(s.WebhookSecret))
-	c.GitHub.WebhookSecretFile = file("secret", "from-file\n")
+	require.Equal(t, "0123456789-from-env", string(s.WebhookSecret))
+	c.GitHub.WebhookSecretFile = file("secret", "0123456789-from-file\n")
 	s, err = LoadSecrets(c, getenv, slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
-	require.Equal(t, "from-file", string(s.WebhookSecret))
+	require.Equal(t, "0123456789-from-file", string(s.WebhookSecret))
 
 	for name, row := range map[string]struct {
 		file string
@@ -120,6 +120,7 @@ func TestSecretsComeByFileOrEnvironment(t *testing.T) {
 	}{
 		"L6 no secret":   {"", EnvWebhookSecret},
 		"L6 empty file":  {file("empty", " \n"), "is empty"},
+		"L6 guessable":   {file("short", "fifteen letters\n"), "`openssl rand -hex 32`"},
 		"no such file":   {dir + "/none", "cannot be read"},
 		"is a directory": {dir, "cannot be read"},
 	} {

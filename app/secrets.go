@@ -2,6 +2,7 @@ package app
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"log/slog"
 	"os"
@@ -36,13 +37,22 @@ func LoadSecrets(c Config, getenv func(string) string, log *slog.Logger) (Secret
 	if s.WebhookSecret, err = secret(c.GitHub.WebhookSecretFile, EnvWebhookSecret, "the webhook secret", "github.webhook_secret_file", getenv); err != nil {
 		return Secrets{}, err
 	}
+	if len(s.WebhookSecret) < minWebhookSecret {
+		return Secrets{}, &UsageError{
+			Message: fmt.Sprintf("the webhook secret has %d characters: it could be guessed, and whoever knows it speaks as GitHub", len(s.WebhookSecret)),
+			Hint:    fmt.Sprintf("make one of at least %d with `openssl rand -hex 32`, and set it in the App's settings on GitHub too", minWebhookSecret),
+		}
+	}
 	if s.models, err = newModelShop(c.Models, getenv, log); err != nil {
 		return Secrets{}, err
 	}
 	return s, nil
 }
 
-const maxSecret = 64 << 10
+const (
+	maxSecret        = 64 << 10
+	minWebhookSecret = 16 // characters
+)
 
 func secret(file, env, what, key string, getenv func(string) string) ([]byte, error) {
 	if file == "" {

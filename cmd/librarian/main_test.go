@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"os/exec"
 	"path/filepath"
 	"testing"
 
@@ -39,6 +40,19 @@ func TestMistakesAreOneLineAndExitCode2(t *testing.T) {
 		require.Contains(t, errs.String(), row.want, name)
 		require.NotContains(t, errs.String(), "\n\n")
 	}
+}
+
+func TestAnAnswerThatStandsOnNothingIsExitCode1(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("XDG_CACHE_HOME", filepath.Join(dir, "cache"))
+	t.Setenv("XDG_STATE_HOME", filepath.Join(dir, "state"))
+	t.Setenv("GITHUB_TOKEN", "x") // gh is not asked
+	repo := filepath.Join(dir, "empty")
+	require.NoError(t, exec.Command("git", "init", "-q", repo).Run())
+	var out, errs bytes.Buffer
+	require.Equal(t, 1, run(t.Context(), []string{"ask", "--repo", repo, "where does it begin?"}, &out, &errs))
+	require.Contains(t, out.String(), "it has no commits yet")
+	require.Contains(t, errs.String(), "librarian: nothing could be looked at")
 }
 
 func TestADrawnOnTerminalIsAskedFor(t *testing.T) {

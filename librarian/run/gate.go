@@ -81,13 +81,26 @@ func (g *Gate) Open(ctx context.Context, spec checkout.Spec, ref string) (librar
 		return librarian.Repo{}, nil, NotFound(spec.Path)
 	}
 	if err != nil {
-		return librarian.Repo{}, nil, err
+		return librarian.Repo{}, nil, damaged(repo, ref, err)
 	}
 	if err := g.knows(ctx, repo); err != nil {
 		c.Release()
 		return librarian.Repo{}, nil, err
 	}
 	return repo, c, nil
+}
+
+// damaged puts into words what a repository on this machine lacks: there is no host that could be down.
+func damaged(repo librarian.Repo, ref string, err error) error {
+	_, unread := errors.AsType[*checkout.UpstreamError](err)
+	_, headless := errors.AsType[*checkout.RefError](err)
+	if !strings.HasPrefix(string(repo.ID), "file:") || !unread && (!headless || ref != "") {
+		return err
+	}
+	return &librarian.UserError{
+		Message: repo.FullName() + " could not be read: the clone on this machine is damaged or incomplete. `git fsck` in it says what is missing.",
+		Err:     errors.New(err.Error()), // without its hint, which is about hosts
+	}
 }
 
 // pull opens the pull request that was asked in at the head it had then. When the head was moved since, the commit itself
