@@ -184,7 +184,7 @@ func TestFindCodeAndSyntaxTools(t *testing.T) {
 
 	got = b.ok(t, "outline", `{"path":"cart/cart.go"}`)
 	require.Empty(t, got.Evidence, "an outline is not evidence")
-	require.Regexp(t, `^cart/cart\.go \(go, heuristic\): \d+ declarations\n\n`, got.Text)
+	require.Regexp(t, `^cart/cart\.go \(go, `+method+`\): \d+ declarations\n\n`, got.Text)
 	require.Contains(t, got.Text, "7-16  func Total(items []Item) (int, error)")
 	require.Contains(t, got.Text, "19-22  ")
 	require.Contains(t, b.ok(t, "outline", `{"path":"data.txt"}`).Text, "No declarations found in data.txt (")
@@ -192,7 +192,7 @@ func TestFindCodeAndSyntaxTools(t *testing.T) {
 
 	got = b.ok(t, "read_enclosing", `{"path":"cart/cart.go","line":11}`)
 	lines := strings.Split(goFile, "\n")
-	require.Equal(t, "cart/cart.go:5-16: function Total (found by heuristic)\n\n"+strings.Join(lines[4:16], "\n"), got.Text)
+	require.Equal(t, "cart/cart.go:5-16: function Total (found by "+method+")\n\n"+strings.Join(lines[4:16], "\n"), got.Text)
 	require.Equal(t, []string{"cart/cart.go:5-16"}, b.shown(t, got, sha))
 	require.Equal(t, "one/cart/cart.go:5-16", got.Subject)
 	require.Equal(t, "function Total", got.Summary)
@@ -218,11 +218,11 @@ func TestReadEnclosingOfALongFunction(t *testing.T) {
 	t.Parallel()
 	b := oneRepo(t, "-- @commit c --\n-- a.go --\npackage a\n\nfunc Long() {\n"+strings.Repeat("\tprintln()\n", 2500)+"}\n\nfunc Next() {}\n")
 	got := b.ok(t, "read_enclosing", `{"path":"a.go","line":2000}`)
-	require.True(t, strings.HasPrefix(got.Text, "a.go:3-2002: function Long (found by heuristic)\n\nfunc Long() {\n"))
+	require.True(t, strings.HasPrefix(got.Text, "a.go:3-2002: function Long (found by "+method+")\n\nfunc Long() {\n"))
 	require.True(t, strings.HasSuffix(got.Text, "\tprintln()\n\n[Showing lines 3-2002 of 3-2504. Use read with offset=2003 to continue.]"))
 	require.Equal(t, []string{"a.go:3-2002"}, b.shown(t, got, b.sha("c")))
 	got = b.ok(t, "read_enclosing", `{"path":"a.go","line":2400}`)
-	require.True(t, strings.HasPrefix(got.Text, "a.go:2380-2504: function Long (found by heuristic)\n\n\tprintln()\n"), "the line that was asked for is shown")
+	require.True(t, strings.HasPrefix(got.Text, "a.go:2380-2504: function Long (found by "+method+")\n\n\tprintln()\n"), "the line that was asked for is shown")
 	got = b.ok(t, "read_enclosing", `{"path":"a.go","line":2506}`)
-	require.Equal(t, "a.go:2506-2506: function Next (found by heuristic)\n\nfunc Next() {}", got.Text)
+	require.Equal(t, "a.go:2506-2506: function Next (found by "+method+")\n\nfunc Next() {}", got.Text)
 }

@@ -1,0 +1,116 @@
+package syntax
+
+import "strings"
+
+// functionValue reports whether what follows `=` is a function.
+func functionValue(ts []token) bool {
+	for i, t := range ts {
+		if t.text == "function" {
+			return true
+		}
+		if t.text == "=" && i+1 < len(ts) && ts[i+1].text == ">" {
+			return true
+		}
+	}
+	return false
+}
+
+// scriptHead handles JavaScript's and TypeScript's methods, assigned functions and object members.
+func (f *file) scriptHead(h headInfo, ts []token, body bool, to int) headInfo {
+	if eq := indexOf(ts, "="); eq > 0 && functionValue(ts[eq+1:]) {
+		h.name = lastName(ts[:eq])
+		h.ok, h.kind, h.nested = h.name != "", "function", false
+		return h
+	}
+	if col := indexOf(ts, ":"); col == 1 && functionValue(ts[2:]) && body {
+		h.name, h.kind, h.ok = ts[0].text, "function", ts[0].word()
+		return h
+	}
+	if len(ts) > 2 && (ts[0].text == "it" || ts[0].text == "test" || ts[0].text == "describe") && (ts[1].text == "(" || ts[1].text == ".") {
+		return headInfo{}
+	}
+	i := 0
+	for i+1 < len(ts) && ts[i].word() && ts[i+1].text != "(" && ts[i+1].text != "<" || i < len(ts) && (ts[i].text == "*" || ts[i].text == "#") {
+		i++
+	}
+	if i >= len(ts) || !ts[i].word() || notNames[ts[i].text] || i+1 >= len(ts) {
+		return headInfo{}
+	}
+	for _, t := range ts[:i] {
+		if notNames[t.text] && !modifiers[t.text] {
+			return headInfo{}
+		}
+	}
+	if ts[i+1].text == "(" || ts[i+1].text == "<" && indexOf(ts, "(") > 0 {
+		if !body && f.lang.name == "javascript" || !body && ts[len(ts)-1].text == ")" {
+			return headInfo{} // a call
+		}
+		if body && ts[len(ts)-1].text == ">" && ts[len(ts)-2].text == "=" {
+			return headInfo{} // foo((x) => {
+		}
+		h.ok, h.kind, h.name = true, "function", strings.TrimPrefix(ts[i].text, "#")
+	}
+	return h
+}
+
+// bareHead handles `type name(…)`, as C, Java, C# and Dart write functions.
+func (f *file) bareHead(h headInfo, ts []token, body bool) headInfo {
+	p := -1
+	for i, t := range ts {
+		if t.text == "(" && i > 0 && ts[i-1].word() && !notNames[ts[i-1].text] && ts[i-1].text != "noexcept" && ts[i-1].text != "alignas" {
+			p = i
+			break
+		}
+		if t.text == "(" && i > 1 && (indexOf(ts[:i], "operator") >= 0) {
+			p = i
+			break
+		}
+		if t.text == "=" && indexOf(ts[:i], "operator") < 0 {
+			break
+		}
+		if notNames[t.text] && !modifiers[t.text] && i == 0 {
+			return headInfo{}
+		}
+	}
+	if p < 0 {
+		return f.fieldHead(h, ts, body)
+	}
+	h.name, h.kind = ts[p-1].text, "function"
+	if op := indexOf(ts[:p], "operator"); op >= 0 {
+		h.name = "operator"
+		for _, t := range ts[op+1 : p] {
+			h.name += t.text
+		}
+	}
+	if p >= 3 && ts[p-2].text == ":" && ts[p-3].text == ":" && p >= 4 && ts[p-4].word() {
+		h.parent = ts[p-4].text
+	}
+	if !body {
+		// A call or a macro use at the end of a statement declares nothing; a prototype has a type before its name.
+		if p < 2 || notNames[ts[0].text] && !modifiers[ts[0].text] || f.lang.name == "shell" {
+			return headInfo{}
+		}
+	}
+	if indexOf(ts[:p], ".") >= 0 && f.lang.name != "java" && f.lang.name != "csharp" {
+		return headInfo{}
+	}
+	h.ok = true
+	return h
+}
+
+// fieldHead handles constants and properties of Java and C#.
+func (f *file) fieldHead(h headInfo, ts []token, body bool) headInfo {
+	eq := indexOf(ts, "=")
+	end := len(ts)
+	if eq > 0 {
+		end = eq
+	}
+	if end < 2 || !ts[end-1].word() || notNames[ts[0].text] && !modifiers[ts[0].text] || f.lang.name == "shell" {
+		return headInfo{}
+	}
+	if body && (f.lang.name == "c" || f.lang.name == "cpp") && eq < 0 {
+		return headInfo{}
+	}
+	h.ok, h.kind, h.name = true, "field", ts[end-1].text
+	return h
+}
