@@ -20,6 +20,9 @@ type git struct {
 	path    string
 	timeout time.Duration // for one command
 	memory  int64         // address space of one git process, bytes
+	// backfill says that "git backfill" takes commits, which the start-up probe
+	// finds out: it came with 2.49, and looked at HEAD alone up to 2.53.
+	backfill bool
 }
 
 // findGit looks for the program on PATH.
@@ -46,8 +49,8 @@ type gitCommand struct {
 	locks []*fileLock
 	scrub func(string) string // removes secrets from what git says
 	limit int64               // bytes that may come from the host; 0 is Budget.FetchBytes
-	// lazy lets git fetch single objects on its own. Nothing in this package
-	// sets it; the start-up probe does, to see that its absence is honoured.
+	// lazy lets git fetch objects on its own. Only Backfill sets it, and the
+	// start-up probe, to see that its absence is honoured.
 	lazy bool
 }
 

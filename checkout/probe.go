@@ -30,7 +30,11 @@ func (s *Store) probe(ctx context.Context) error {
 		return err
 	}
 	defer done()
-	return s.probeLazy(ctx, dir)
+	if err := s.probeLazy(ctx, dir); err != nil {
+		return err
+	}
+	s.git.backfill = (major > 2 || minor >= 49) && s.probeBackfill(ctx, dir) == nil
+	return nil
 }
 
 // probeLazy makes a partial clone that lacks the one object its remote, a folder
@@ -53,7 +57,7 @@ func (s *Store) probeLazy(ctx context.Context, dir string) error {
 		return err
 	}
 	blob := strings.TrimSpace(string(out))
-	ask := gitCommand{dir: part, args: []string{"cat-file", "-e", blob}, config: append([]string{"protocol.file.allow=always", "remote.origin.url=" + full}, promisorConfig...)}
+	ask := gitCommand{dir: part, args: []string{"cat-file", "-e", blob}, config: probeRemote(full)}
 	if err := s.git.run(ctx, ask); err == nil {
 		return errors.New("this git fetches objects in spite of GIT_NO_LAZY_FETCH=1: install git 2.39.4, 2.45 or newer")
 	}
@@ -64,4 +68,44 @@ func (s *Store) probeLazy(ctx context.Context, dir string) error {
 		return fmt.Errorf("the probe for GIT_NO_LAZY_FETCH is blind: %w", err)
 	}
 	return nil
+}
+
+func probeRemote(full string) []string {
+	return append([]string{"protocol.file.allow=always", "remote.origin.url=" + full}, promisorConfig...)
+}
+
+// probeBackfill sees whether "git backfill" brings what a commit that is no
+// ref's leads to. dir is where probeLazy was.
+func (s *Store) probeBackfill(ctx context.Context, dir string) error {
+	full, part := filepath.Join(dir, "full"), filepath.Join(dir, "part")
+	say := func(in string, args ...string) (string, error) {
+		out, err := s.git.output(ctx, gitCommand{dir: full, args: args, input: in, config: []string{"user.name=probe", "user.email=probe"}}, 1<<10)
+		return strings.TrimSpace(string(out)), err
+	}
+	blob, err := say("another", "hash-object", "-w", "--stdin")
+	if err != nil {
+		return err
+	}
+	tree, err := say("100644 blob "+blob+"\tname\n", "mktree")
+	if err != nil {
+		return err
+	}
+	commit, err := say("", "commit-tree", "-m", "probe", tree)
+	if err != nil {
+		return err
+	}
+	for _, oid := range []string{tree, commit} {
+		file := filepath.Join("objects", oid[:2], oid[2:])
+		if err := os.MkdirAll(filepath.Join(part, filepath.Dir(file)), 0o700); err != nil {
+			return err
+		}
+		if err := os.Link(filepath.Join(full, file), filepath.Join(part, file)); err != nil {
+			return err
+		}
+	}
+	fill := gitCommand{dir: part, args: backfillArgs, input: commit + "\n", config: probeRemote(full), lazy: true}
+	if err := s.git.run(ctx, fill); err != nil {
+		return err
+	}
+	return s.git.run(ctx, gitCommand{dir: part, args: []string{"cat-file", "-e", blob}, config: probeRemote(full)})
 }

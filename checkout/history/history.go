@@ -167,10 +167,14 @@ func (ch change) blobs(into map[string]bool) {
 	}
 }
 
+func tooMany(n int) *BudgetError {
+	return &BudgetError{What: fmt.Sprintf("this needs %d versions of files; the limit is %d", n, maxBlobs), Limit: maxBlobs}
+}
+
 // fill fetches blobs in one batch.
 func fill(ctx context.Context, c *checkout.Checkout, set map[string]bool) error {
 	if len(set) > maxBlobs {
-		return &BudgetError{What: fmt.Sprintf("this needs %d versions of files; the limit is %d", len(set), maxBlobs), Limit: maxBlobs}
+		return tooMany(len(set))
 	}
 	ids := make([]string, 0, len(set))
 	for id := range set {

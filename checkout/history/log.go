@@ -238,6 +238,20 @@ type foundCommit struct {
 
 var errEnough = errors.New("enough")
 
+// fillMany fetches more versions of files than are fetched in one batch, where
+// git can do that by itself.
+func fillMany(ctx context.Context, c *checkout.Checkout, seen []looked, paths []string, n int) error {
+	shas := make([]string, len(seen))
+	for i, l := range seen {
+		shas[i] = l.sha
+	}
+	err := c.Backfill(ctx, shas, paths[1:])
+	if errors.Is(err, checkout.ErrNoBackfill) {
+		return tooMany(n)
+	}
+	return err
+}
+
 // match gives the commits whose changes are asked for.
 func (r *LogResult) match(ctx context.Context, c *checkout.Checkout, o LogOptions, paths []string, seen []looked, limit int) ([]foundCommit, error) {
 	all := o.Added == "" && o.Touched == "" && len(paths) == 1 // also those that changed nothing
@@ -255,7 +269,12 @@ func (r *LogResult) match(ctx context.Context, c *checkout.Checkout, o LogOption
 		if err != nil {
 			return nil, fmt.Errorf("history: log: %w", err)
 		}
-		if err := fill(ctx, c, set); err != nil {
+		if len(set) > maxBlobs {
+			err = fillMany(ctx, c, seen, paths, len(set))
+		} else {
+			err = fill(ctx, c, set)
+		}
+		if err != nil {
 			return nil, err
 		}
 		if o.Added != "" {
