@@ -33,10 +33,7 @@ func (a api) Get(ctx context.Context, repo *librarian.Repo, path string, query u
 func githubTools(g *run.Gate, h *hub.Hub, pace *ghtool.Pace, grepApp string, now func() time.Time, reads *apiReads) []tool.Tool {
 	tools := ghtool.Tools(ghtool.Options{API: api{g, h}, Host: h.Host(), Run: string(g.Run), Pace: pace, Now: now, Keep: reads.keep,
 		Discussion: func(ctx context.Context, repo librarian.Repo, number int) (librarian.Thread, error) {
-			if p := g.Place(); p.Kind != librarian.PlaceDiscussion || p.Repo != repo.ID || p.Number != number {
-				return librarian.Thread{}, librarian.ErrNotFound // GraphQL finds a discussion by the node that a delivery names
-			}
-			return h.Thread(ctx, g.Place())
+			return h.Discussion(ctx, g.Place().Installation, repo, number)
 		}})
 	if t := ghtool.SearchCode(ghtool.GrepApp{URL: grepApp}); grepApp != "" && (!g.MayHoldPrivate() || g.Egress(t.Spec().Name)) {
 		tools = append(tools, publicOnly{t, g})

@@ -2,7 +2,9 @@ package hub
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"time"
 
@@ -98,12 +100,59 @@ type discussionNode struct {
 	} `json:"comments"`
 }
 
-// discussion reads a discussion, by GraphQL, the newest comments first.
+const numberQuery = `query($owner: String!, $name: String!, $number: Int!) { repository(owner: $owner, name: $name) { discussion(number: $number) { id } } }`
+
+// Discussion reads a discussion of a repository that a run may read, as [Hub.Thread] reads the one that asked. One that is not there,
+// or that the App was given no permission for, is [librarian.ErrNotFound].
+func (h *Hub) Discussion(ctx context.Context, installation int64, repo librarian.Repo, number int) (librarian.Thread, error) {
+	c, err := h.talksClient(ctx, installation, repo)
+	if err != nil {
+		return librarian.Thread{}, failed("discussion", err)
+	}
+	var got struct {
+		Repository *struct{ Discussion *struct{ ID string } }
+	}
+	err = graph(ctx, c, numberQuery, map[string]any{"owner": repo.Owner, "name": repo.Name, "number": number}, &got)
+	switch {
+	case err != nil:
+		return librarian.Thread{}, failed("discussion", err)
+	case got.Repository == nil || got.Repository.Discussion == nil:
+		return librarian.Thread{}, fmt.Errorf("hub: discussion: %w", librarian.ErrNotFound)
+	}
+	return h.readDiscussion(ctx, c, librarian.Place{Kind: librarian.PlaceDiscussion, Repo: repo.ID, Number: number, ThreadNode: got.Repository.Discussion.ID})
+}
+
+// talksClient is a client that can read a repository's discussions: with a token for just that one where the installation covers
+// it, else with one that reads what is public.
+func (h *Hub) talksClient(ctx context.Context, installation int64, repo librarian.Repo) (*github.Client, error) {
+	host, number, ok := repo.ID.GitHub()
+	if !ok || host != h.host.host {
+		return nil, librarian.ErrNotFound
+	}
+	key := tokenKey{class: classFacts, installation: installation}
+	if h.app != nil && repo.Installation != 0 && repo.Installation == installation {
+		key = tokenKey{classTalks, installation, number}
+		if _, _, err := h.tokens.token(ctx, key); err != nil {
+			if e, ok := errors.AsType[*github.ErrorResponse](err); ok && e.Response.StatusCode == http.StatusUnprocessableEntity {
+				return nil, librarian.ErrNotFound // discussions are not among what the App may read
+			}
+			return nil, err
+		}
+	}
+	return h.client(key), nil
+}
+
+// discussion reads the discussion of place.
 func (h *Hub) discussion(ctx context.Context, place librarian.Place) (librarian.Thread, error) {
 	c, _, err := h.threadClient(ctx, place)
 	if err != nil {
 		return librarian.Thread{}, failed("discussion", err)
 	}
+	return h.readDiscussion(ctx, c, place)
+}
+
+// readDiscussion reads a discussion, by GraphQL, the newest comments first.
+func (h *Hub) readDiscussion(ctx context.Context, c *github.Client, place librarian.Place) (librarian.Thread, error) {
 	var thread librarian.Thread
 	var talks []talk
 	variables := map[string]any{"id": place.ThreadNode, "before": nil}

@@ -187,6 +187,50 @@ func TestT3_Discussion(t *testing.T) {
 	require.False(t, w.exists(body))
 }
 
+// Any discussion of a repository that may be read is found by its number: one of the installation's, one of a public repository
+// elsewhere, and none where there is none.
+func TestDiscussionByNumber(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, githubsim.Options{})
+	for _, name := range []string{"acme/secret", "globex/lib"} {
+		d, err := w.OpenDiscussion(name, "bob", "How?", "I wonder about "+name)
+		require.NoError(t, err)
+		c, err := w.CommentDiscussion(name, d.Number, "bob", "So.")
+		require.NoError(t, err)
+		_, err = w.ReplyDiscussion(c.ID, "bob", "Or so.")
+		require.NoError(t, err)
+		parsed, err := librarian.ParseRepoName(name)
+		require.NoError(t, err)
+		repo, err := w.hub.ByName(ctx, w.inst, parsed)
+		require.NoError(t, err)
+		got, err := w.hub.Discussion(ctx, w.inst, repo, d.Number)
+		require.NoError(t, err, name)
+		require.Equal(t, "I wonder about "+name, got.Body)
+		require.Len(t, got.Comments, 2)
+		require.Equal(t, c.ID, got.Comments[1].ReplyTo)
+		_, err = w.hub.Discussion(ctx, w.inst, repo, d.Number+1)
+		require.ErrorIs(t, err, librarian.ErrNotFound)
+		repo.ID = w.id("acme/app")
+		_, err = w.hub.Discussion(ctx, w.inst, repo, d.Number)
+		require.ErrorIs(t, err, librarian.ErrNotFound, "the repository of that name is another one by now")
+		repo.ID = "github:elsewhere.example:1"
+		_, err = w.hub.Discussion(ctx, w.inst, repo, d.Number)
+		require.ErrorIs(t, err, librarian.ErrNotFound)
+	}
+
+	// An App without the permission finds none.
+	few := newWorld(t, githubsim.Options{})
+	d, err := few.OpenDiscussion("acme/secret", "bob", "How?", "b")
+	require.NoError(t, err)
+	permissions := githubsim.DefaultPermissions()
+	delete(permissions, "discussions")
+	require.NoError(t, few.AcceptPermissions(few.inst, permissions))
+	repo, err := few.hub.ByName(ctx, few.inst, librarian.RepoName{Owner: "acme", Name: "secret"})
+	require.NoError(t, err)
+	_, err = few.hub.Discussion(ctx, few.inst, repo, d.Number)
+	require.ErrorIs(t, err, librarian.ErrNotFound)
+}
+
 func TestDiscussionByAppAndLimits(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, githubsim.Options{})

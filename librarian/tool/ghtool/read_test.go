@@ -238,6 +238,42 @@ func TestReadThreadKeepsTheNewestAndPages(t *testing.T) {
 	require.Equal(t, "acme/one has no issue, pull request or discussion 9 that can be read.", call(t, thread, `{"owner":"acme","repo":"one","number":9}`).Text)
 }
 
+// Of more than 500 comments or reviews the newest are read, and the count of the others is told.
+func TestReadThreadOfVeryManyRemarks(t *testing.T) {
+	t.Parallel()
+	page := func(from, to int, more string) string {
+		var list []string
+		for i := from; i <= to; i++ {
+			list = append(list, comment("bob", "NONE", fmt.Sprintf("remark %d", i), "2026", more))
+		}
+		return "[" + strings.Join(list, ",") + "]"
+	}
+	routes := map[string]answer{
+		"repos/acme/one/issues/1":                              {token: "acme/one", body: comment("ann", "NONE", "b", "2026", `,"title":"T","state":"open","comments":0,"pull_request":{}`)},
+		"repos/acme/one/pulls/1":                               {token: "acme/one", body: `{"head":{"ref":"h","sha":"1"},"base":{"ref":"b"}}`},
+		"repos/acme/one/pulls/1/files?per_page=100":            {token: "acme/one", body: `[]`},
+		"repos/acme/one/pulls/1/reviews?page=7&per_page=100":   {token: "acme/one", body: page(601, 650, `,"submitted_at":"2026","state":"COMMENTED"`)},
+		"repos/acme/one/issues/2":                              {token: "acme/one", body: comment("ann", "NONE", "b", "2026", `,"title":"T","state":"open","comments":650`)},
+		"repos/acme/one/issues/2/comments?page=7&per_page=100": {token: "acme/one", body: page(601, 650, "")},
+	}
+	for n := 1; n <= 6; n++ {
+		routes[fmt.Sprintf("repos/acme/one/pulls/1/reviews?page=%d&per_page=100", n)] = answer{token: "acme/one", body: page(n*100-99, n*100, `,"submitted_at":"2026","state":"COMMENTED"`)}
+		if n > 2 {
+			routes[fmt.Sprintf("repos/acme/one/issues/2/comments?page=%d&per_page=100", n)] = answer{token: "acme/one", body: page(n*100-99, n*100, "")}
+		}
+	}
+	h := newHub(t, routes)
+	got := call(t, h.tool("read_thread"), `{"owner":"acme","repo":"one","number":1}`)
+	require.Contains(t, got.Text, "> remark 650")
+	require.Contains(t, got.Text, "[The first 150 remarks are too far back to be read.]")
+	require.Equal(t, "650 remarks", got.Summary)
+	got = call(t, h.tool("read_thread"), `{"owner":"acme","repo":"one","number":2}`)
+	require.Contains(t, got.Text, "> remark 650")
+	require.Contains(t, got.Text, "[The first 200 remarks are too far back to be read.]")
+	got = call(t, h.tool("read_thread"), `{"owner":"acme","repo":"one","number":2,"offset":1}`)
+	require.Contains(t, got.Text, "Remark 201 by @bob")
+}
+
 func TestPaceSharesFairly(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -350,7 +386,7 @@ Remark 3 by @bob (NONE) on 2026-02-03T04:05:06Z:
 Remark 4 by @ghost (NONE) on 2026-02-03T04:05:06Z, answering remark 3:
 > No.
 
-[2 older remarks left out. Use offset=1 to read from the first.]`, got.Text)
+[The first 2 remarks are too far back to be read.]`, got.Text)
 	require.Equal(t, "4 remarks", got.Summary)
 	got = call(t, read, `{"owner":"acme","repo":"one","number":5}`)
 	require.Equal(t, "acme/one has no issue, pull request or discussion 5 that can be read.", got.Text)

@@ -22,6 +22,7 @@ import (
 const (
 	pageSize        = 100
 	maxPages        = 5    // of comments, of reviews, of review comments: the newest
+	maxReviewPages  = 20   // that are gone through to get at the newest reviews, whose number GitHub does not tell
 	maxRemarkChars  = 8000 // characters of one remark
 	maxChangedFiles = 100  // of a pull request that are named
 )
@@ -229,14 +230,15 @@ func (t *thread) loadDiscussion(ctx context.Context, g github, repo librarian.Re
 }
 
 // add reads the newest pages of a list that GitHub gives oldest first. count is its length; -1 is not known, then it is
-// read from the start until it ends.
+// read from the start until it ends, and the newest are kept.
 func (t *thread) add(ctx context.Context, g github, kind, number, list string, count int) error {
-	first, last := 1, maxPages
+	first, last := 1, maxReviewPages
 	if count >= 0 {
 		last = (count + pageSize - 1) / pageSize
 		first = max(1, last-maxPages+1)
 	}
 	t.missing += (first - 1) * pageSize
+	before := len(t.remarks)
 	for page := first; page <= last; page++ {
 		query := url.Values{"per_page": {strconv.Itoa(pageSize)}, "page": {strconv.Itoa(page)}}
 		var got []remark
@@ -244,6 +246,10 @@ func (t *thread) add(ctx context.Context, g github, kind, number, list string, c
 			return err
 		}
 		t.remarks = append(t.remarks, got...)
+		if more := len(t.remarks) - before - maxPages*pageSize; more > 0 {
+			t.missing += more
+			t.remarks = slices.Delete(t.remarks, before, before+more)
+		}
 		if len(got) < pageSize {
 			break
 		}
@@ -271,10 +277,10 @@ func (t *thread) text(offset *int) (text string, start, end int) {
 			room -= len(parts[from-1])
 		}
 	}
-	if n := t.missing + from; n > 0 && offset == nil {
-		said = append(said, fmt.Sprintf("[%d older remarks left out. Use offset=1 to read from the first.]", n))
+	if from > 0 && offset == nil {
+		said = append(said, fmt.Sprintf("[%d older remarks left out. Use offset=%d to read from the first.]", from, t.missing+1))
 	}
-	if offset != nil && from > *offset-1-t.missing {
+	if t.missing > 0 && (offset == nil || *offset <= t.missing) {
 		said = append(said, fmt.Sprintf("[The first %d remarks are too far back to be read.]", t.missing))
 	}
 	if to < len(parts) {
