@@ -41,7 +41,7 @@ on a branch
 // newStore starts a store that may speak to srv.
 func newStore(t testing.TB, srv *checkouttest.Server, change func(*checkout.Options)) *checkout.Store {
 	t.Helper()
-	opt := checkout.Options{Dir: t.TempDir(), Git: testGit, PrivateHosts: []string{srv.Host()}}
+	opt := checkout.Options{Dir: t.TempDir(), Git: testGit(), PrivateHosts: []string{srv.Host()}}
 	if change != nil {
 		change(&opt)
 	}

@@ -100,7 +100,7 @@ func TestHistoryAheadDelaysNobody(t *testing.T) {
 			srv.Add(t, "acme/one", manyCommits(60, 10))
 			dir := t.TempDir()
 			hanging, ended := stuck(srv, "deepen 40")
-			s, err := checkout.New(checkout.Options{Dir: dir, Git: testGit, PrivateHosts: []string{srv.Host()}, Ahead: soon})
+			s, err := checkout.New(checkout.Options{Dir: dir, Git: testGit(), PrivateHosts: []string{srv.Host()}, Ahead: soon})
 			require.NoError(t, err)
 			require.NoError(t, s.Start(t.Context()))
 			t.Cleanup(func() { _ = s.Close() })

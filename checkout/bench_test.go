@@ -132,7 +132,7 @@ func update(b *testing.B, dir, sha string) {
 
 func (m *bench) store(b *testing.B) *checkout.Store {
 	b.Helper()
-	s, err := checkout.New(checkout.Options{Dir: b.TempDir(), Git: testGit, PrivateHosts: []string{m.srv.Host()}})
+	s, err := checkout.New(checkout.Options{Dir: b.TempDir(), Git: testGit(), PrivateHosts: []string{m.srv.Host()}})
 	require.NoError(b, err)
 	latency := m.srv.Latency
 	require.NoError(b, s.Start(context.Background()))

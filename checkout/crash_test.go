@@ -81,7 +81,7 @@ func TestG2_Crash(t *testing.T) {
 		_ = cmd.Wait()
 		killed++
 
-		s, err := checkout.New(checkout.Options{Dir: dir, Git: testGit, PrivateHosts: []string{srv.Host()}, Budget: budget})
+		s, err := checkout.New(checkout.Options{Dir: dir, Git: testGit(), PrivateHosts: []string{srv.Host()}, Budget: budget})
 		require.NoError(t, err)
 		require.NoError(t, s.Start(t.Context()))
 		i := rng.IntN(12)

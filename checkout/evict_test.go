@@ -55,7 +55,7 @@ func TestEvict(t *testing.T) {
 	one := held.Bytes()
 	total = s.Stats().Disk
 	budget.DiskBytes = total - 1
-	s2, err := checkout.New(checkout.Options{Dir: dir, Git: testGit, PrivateHosts: []string{srv.Host()}, Budget: budget, Now: func() time.Time { return now }})
+	s2, err := checkout.New(checkout.Options{Dir: dir, Git: testGit(), PrivateHosts: []string{srv.Host()}, Budget: budget, Now: func() time.Time { return now }})
 	require.NoError(t, err)
 	require.NoError(t, s2.Start(t.Context()))
 	defer s2.Close()
@@ -67,7 +67,7 @@ func TestEvict(t *testing.T) {
 	require.Positive(t, one)
 
 	// With no room at all everything goes but what is held; its store stays too.
-	tight, err := checkout.New(checkout.Options{Dir: dir, Git: testGit, PrivateHosts: []string{srv.Host()}, Budget: checkout.Budget{DiskBytes: 1}})
+	tight, err := checkout.New(checkout.Options{Dir: dir, Git: testGit(), PrivateHosts: []string{srv.Host()}, Budget: checkout.Budget{DiskBytes: 1}})
 	require.NoError(t, err)
 	require.NoError(t, tight.Start(t.Context()))
 	defer tight.Close()

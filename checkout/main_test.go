@@ -22,8 +22,8 @@ import (
 )
 
 // testGit is the git program that stores use in tests; "" is the one on PATH.
-// So that all tests can be run with another version of it.
-var testGit = os.Getenv("LIBRARIAN_TEST_GIT")
+// So all tests can be run with another version of it.
+func testGit() string { return os.Getenv("LIBRARIAN_TEST_GIT") }
 
 // childEnv makes the test binary a second process on a store, see child.
 const childEnv = "LIBRARIAN_CHECKOUT_CHILD"
@@ -60,7 +60,7 @@ func child(text string) error {
 	if err := json.Unmarshal([]byte(text), &job); err != nil {
 		return err
 	}
-	opt := checkout.Options{Dir: job.Dir, Git: testGit, Hosts: job.Hosts, PrivateHosts: []string{job.Host}, CAFile: job.CAFile, Budget: job.Budget}
+	opt := checkout.Options{Dir: job.Dir, Git: testGit(), Hosts: job.Hosts, PrivateHosts: []string{job.Host}, CAFile: job.CAFile, Budget: job.Budget}
 	if job.Ahead {
 		opt.Ahead = time.Millisecond
 	}

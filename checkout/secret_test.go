@@ -98,7 +98,7 @@ func TestG1_TokenStaysHidden(t *testing.T) {
 			srv := newServer(t)
 			srv.Add(t, "acme/one", small)
 			var log bytes.Buffer
-			opt := checkout.Options{Dir: t.TempDir(), Git: testGit, PrivateHosts: []string{srv.Host()}, Log: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))}
+			opt := checkout.Options{Dir: t.TempDir(), Git: testGit(), PrivateHosts: []string{srv.Host()}, Log: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))}
 			r := repo(srv, "acme/one")
 			r.Class = "private-1"
 			budget := opt.Budget
