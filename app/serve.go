@@ -267,7 +267,7 @@ func (s *Server) runner(ctx context.Context, h *hub.Hub, me hub.App, checkouts *
 		},
 		Threads: h, Poster: poster, Tokens: tokens{h}, Checkouts: checkouts,
 		Toolbox: (&workshop{index: index, box: box, hub: h, grep: s.cfg.Tools.GrepApp, now: s.now}).kit, Models: s.models,
-		Settings: layers.Effective, Votes: h.Votes, Ballots: runs,
+		Settings: layers.Effective, Unseen: layers.Unseen, Votes: h.Votes, Ballots: runs,
 		Ready:    func(ctx context.Context, place librarian.Place) { _, _, _ = h.PostClient(ctx, place) }, // only to have a token; posting meets what is wrong
 		Spending: spending{runs}, Slug: me.Slug, AppID: me.ID, Host: h.Host(), GitHosts: s.cfg.Checkout.Hosts,
 		Progress: s.cfg.Limits.Progress, Secrets: s.held, Version: Version(), Now: s.now,

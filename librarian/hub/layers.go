@@ -57,8 +57,8 @@ func NewLayers(h *Hub, base settings.Settings) *Layers {
 // a rate limit and an installation that is gone are errors. Files are believed for half a minute and then confirmed by their
 // ETag.
 //
-// An organisation's file in a private .github repository that the App is not installed on looks like one that is not there:
-// whoever narrows by it installs the App on it too. On the terminal there are no layers.
+// An organisation's file in a private .github repository that the App is not installed on looks like one that is not there, see
+// [Layers.Unseen]. On the terminal there are no layers.
 func (l *Layers) Effective(ctx context.Context, installation int64, repo librarian.Repo) (settings.Settings, []settings.Fault, error) {
 	if l.hub.tokens == nil {
 		return l.base, nil, nil
@@ -94,6 +94,25 @@ func (l *Layers) Effective(ctx context.Context, installation int64, repo librari
 	}
 	s, faults := settings.Merge(l.base, name, organisation, repository)
 	return s, faults, nil
+}
+
+// Unseen names the .github repository of a repository's owner if there may be one whose settings have no effect: GitHub shows none,
+// and the App is installed on chosen repositories, so that a private one would be hidden from it. ok is false where it is known
+// that there is none, or it is seen.
+func (l *Layers) Unseen(ctx context.Context, installation int64, repo librarian.Repo) (name librarian.RepoName, ok bool, err error) {
+	if l.hub.tokens == nil || l.hub.app == nil {
+		return name, false, nil
+	}
+	name = librarian.RepoName{Owner: repo.Owner, Name: OrganisationRepo}
+	_, err = l.hub.ByName(ctx, installation, name)
+	if !errors.Is(err, librarian.ErrNotFound) {
+		return name, false, err
+	}
+	in, _, err := l.hub.app.Apps.GetInstallation(ctx, installation)
+	if err != nil {
+		return name, false, failed("settings: installation", err)
+	}
+	return name, in.GetRepositorySelection() != "all", nil
 }
 
 // Forget drops what is kept of an installation, for when its repositories change.

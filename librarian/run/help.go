@@ -35,6 +35,15 @@ func (r *Runner) help(ctx context.Context, run librarian.Run, adm admission) (re
 	if len(s.Tools.Disabled) > 0 {
 		h.Settings = append(h.Settings, "Not used here: "+strings.Join(s.Tools.Disabled, ", ")+".")
 	}
+	if r.o.Unseen != nil {
+		name, unseen, err := r.o.Unseen(ctx, run.Request.Place.Installation, adm.repo)
+		if err != nil {
+			return h, &errAskLater{err}
+		}
+		if unseen {
+			h.Settings = append(h.Settings, "I see no settings of the organisation. If "+name.String()+" exists and is private, they have no effect until I am installed on it too.")
+		}
+	}
 	h.Settings = append(h.Settings, "One question may take "+spans(s.Limits)+".")
 	left, err := r.left(ctx, run, s.Limits)
 	if err != nil {

@@ -70,6 +70,9 @@ type Models func(name string) (model.Model, model.Level, error)
 // Settings are what is in force in a repository, and what is wrong with the files that say so.
 type Settings func(ctx context.Context, installation int64, repo librarian.Repo) (settings.Settings, []settings.Fault, error)
 
+// Unseen names the organisation's repository for settings if there may be one that is hidden from the App.
+type Unseen func(ctx context.Context, installation int64, repo librarian.Repo) (name librarian.RepoName, ok bool, err error)
+
 // Options is what a Runner needs.
 type Options struct {
 	Log         Log
@@ -84,6 +87,7 @@ type Options struct {
 	Toolbox     Toolbox
 	Models      Models
 	Settings    Settings
+	Unseen      Unseen                                 // may be nil
 	Ready       func(context.Context, librarian.Place) // gets ready what posting there will need; may be nil
 	Votes       Votes                                  // nil: they are not counted
 	Ballots     Ballots                                // likewise
