@@ -121,7 +121,7 @@ func TestSharedFilesCountOnce(t *testing.T) {
 		fmt.Fprintf(&archive, "-- own --\n%s\n-- @ref refs/heads/b%d --\n", strings.Repeat(fmt.Sprintf("line of commit %d\n", i), 20_000), i)
 	}
 	ids := srv.Add(t, "acme/one", archive.String())
-	now := time.Now()
+	now := time.Now().Add(-time.Hour) // so that a tree that was just made, and not used yet, is not the oldest
 	var dir string
 	open := func(disk int64) *checkout.Store {
 		return newStore(t, srv, func(o *checkout.Options) {
