@@ -240,7 +240,8 @@ func withoutSecrets(raw json.RawMessage) any {
 	return clean
 }
 
-// ForgetRun removes a run with everything that was said in it. What was posted stays where it is, and is named.
+// ForgetRun removes a run with everything that was said in it. What was posted stays where it is, since nothing here can write to
+// GitHub; it is named, for its author or an administrator to delete.
 func ForgetRun(ctx context.Context, o RunsOptions, id string) error {
 	return o.with(ctx, id, func(runs *store.Store, r librarian.Run) error {
 		events, err := runs.Events(ctx, r.ID, 0)
@@ -254,7 +255,7 @@ func ForgetRun(ctx context.Context, o RunsOptions, id string) error {
 		for _, e := range events {
 			var d librarian.PostedData
 			if e.Kind == librarian.EventPosted && json.Unmarshal(e.Data, &d) == nil && d.Role == librarian.RoleAnswer && !d.Deleted {
-				fmt.Fprintf(o.Out, "Its answer was posted and stays: %s\n", cmp.Or(d.URL, fmt.Sprintf("comment %d in %s", d.Comment, place(r.Request.Place))))
+				fmt.Fprintf(o.Out, "Its answer was posted and stays until somebody deletes it there: %s\n", cmp.Or(d.URL, fmt.Sprintf("comment %d in %s", d.Comment, place(r.Request.Place))))
 			}
 		}
 		return nil

@@ -62,7 +62,7 @@ func TestRunsBesideARunningServer(t *testing.T) {
 
 	out.Reset()
 	require.NoError(t, ForgetRun(t.Context(), o, id))
-	require.Contains(t, out.String(), "Its answer was posted and stays: ")
+	require.Contains(t, out.String(), "Its answer was posted and stays until somebody deletes it there: http")
 	for _, gone := range []string{id, strings.ToUpper(id), string(librarian.NewRunID()), "latest", ""} {
 		for name, f := range map[string]func() error{
 			"show": func() error { return ShowRun(t.Context(), o, gone) }, "transcript": func() error { return TranscriptRun(t.Context(), o, gone) },

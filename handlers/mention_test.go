@@ -193,6 +193,11 @@ var mentionTable = []mentionRow{
 	{"M3", "<details>\n@librarian why\n</details>", "<details>\nwhy\n</details>"},
 	{"M3", "<details><summary>@librarian why</summary></details>", "<details><summary> why</summary></details>"},
 	{"M3", "`a` @librarian `b`", "`a` `b`"},
+	// Dollars make no code of what is between them: prices stand there as well as formulas. A formula in code marks is code.
+	{"M3", "it costs $5, @librarian, or is it 6$?", "it costs $5, or is it 6$?"},
+	{"M3", "$n^2$ @librarian why", "$n^2$ why"},
+	{"M3", "$`@librarian`$ x", "-"},
+	{"M3", "```math\n@librarian\n```", "-"},
 	{"M3", "a ` b @librarian why", "a ` b why"},
 	{"M3", "\\`@librarian why\\`", "\\` why\\`"},
 	{"M3", "```\nx\n```\n@librarian why", "```\nx\n```\nwhy"},

@@ -18,7 +18,8 @@ type Request struct {
 	Body         string // of API requests that are not GET, up to 64 KiB
 	GraphQL      string // what a GraphQL request asks for, such as "query node" or "mutation addReaction"
 	UserAgent    string
-	Conditional  bool // If-None-Match was sent
+	Conditional  bool   // If-None-Match was sent
+	ETag         string // of the answer, also of a 304
 }
 
 // keepRequests bounds the log; older entries are dropped.

@@ -213,7 +213,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	entry := Request{Time: s.now(), Method: r.Method, Path: r.URL.Path, Query: r.URL.RawQuery, UserAgent: r.UserAgent(),
 		Conditional: r.Header.Get("If-None-Match") != ""}
 	defer func() {
-		entry.Status = rec.status
+		entry.Status, entry.ETag = rec.status, rec.Header().Get("ETag")
 		s.requests.add(entry)
 	}()
 	s.faults.serve(rec, r, func(w http.ResponseWriter, r *http.Request) {
