@@ -160,7 +160,7 @@ func (s *Server) serve(ctx context.Context, ln net.Listener, runs *store.Store, 
 	if err != nil {
 		return &UsageError{Message: err.Error(), Err: err}
 	}
-	if err := jobs.Start(ctx, queue.Work{Research: runner.Run, Publish: runner.Publish, Command: runner.Command}); err != nil {
+	if err := jobs.Start(ctx, queue.Work{Acknowledge: runner.Acknowledge, Research: runner.Run, Publish: runner.Publish, Command: runner.Command}); err != nil {
 		return fmt.Errorf("app: %w", err)
 	}
 	stopped := make(chan error, 1)
@@ -257,7 +257,7 @@ func (s *Server) hub() (*hub.Hub, error) {
 
 func (s *Server) runner(ctx context.Context, h *hub.Hub, me hub.App, checkouts *checkout.Store, runs *store.Store, jobs *queue.Queue, index *codesearch.Cache, layers *hub.Layers, counted *metrics) *run.Runner {
 	poster := comment.New(comment.Options{
-		AppID: me.ID, BotID: me.BotID, Client: h.PostClient, Now: s.now, Log: s.log.With("part", "comment"),
+		AppID: me.ID, BotID: me.BotID, Client: h.PostClient, Ledger: runs, Now: s.now, Log: s.log.With("part", "comment"),
 	})
 	box := openSandbox(ctx, s.cfg.Server.Data, s.cfg.Tools, s.log.With("part", "sandbox"))
 	return run.New(run.Options{

@@ -158,6 +158,7 @@ type PostedData struct {
 	Comment int64  `json:"comment"`
 	URL     string `json:"url,omitempty"`
 	Deleted bool   `json:"deleted,omitempty"`
+	Last    bool   `json:"last,omitempty"` // with it all parts are there
 }
 
 // VotesData is what readers thought of the answer when somebody last looked.

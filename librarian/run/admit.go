@@ -31,22 +31,9 @@ func (r *Runner) admit(ctx context.Context, run librarian.Run) (adm admission, r
 		adm.set = r.o.Base
 		return r.equip(ctx, run, adm)
 	}
-	if r.o.Ready != nil {
-		go r.o.Ready(ctx, q.Place)
-	}
-	adm, refused, err = r.mayAsk(ctx, q)
-	if err != nil || refused != nil {
+	if adm, refused, err = r.mayWork(ctx, run); err != nil || refused != nil {
 		return adm, refused, err
 	}
-	if refused, err = r.withinCaps(ctx, run, adm.set.Limits); err != nil || refused != nil {
-		return adm, refused, err
-	}
-	acknowledged := make(chan struct{})
-	go func() { // a thread can take many calls to read, and the asker waits for a sign
-		defer close(acknowledged)
-		r.sign(ctx, run, librarian.ReactionEyes)
-	}()
-	defer func() { <-acknowledged }()
 	adm.thread, err = r.o.Threads.Thread(ctx, q.Place)
 	switch {
 	case errors.Is(err, librarian.ErrNotFound):
@@ -59,6 +46,34 @@ func (r *Runner) admit(ctx context.Context, run librarian.Run) (adm admission, r
 		return adm, declined("the thread is locked", false), nil // what was acknowledged gets a sign, where one can be set
 	}
 	return r.equip(ctx, run, adm)
+}
+
+// mayWork decides on a question without its thread: before it is acknowledged, and again when it is its turn to be researched,
+// unless that is at once.
+func (r *Runner) mayWork(ctx context.Context, run librarian.Run) (adm admission, refused *librarian.Outcome, err error) {
+	q := run.Request
+	if why, err := r.superseded(ctx, run); err != nil {
+		return adm, nil, err
+	} else if why != "" {
+		return adm, declined(why, true), r.takeBack(ctx, run) // an attempt before a crash may have left something
+	}
+	if adm, ok := r.kept(run.ID); ok {
+		return adm, nil, nil
+	}
+	if r.o.Ready != nil {
+		go r.o.Ready(ctx, q.Place)
+	}
+	adm, refused, err = r.mayAsk(ctx, q)
+	if err != nil || refused != nil {
+		return adm, refused, err
+	}
+	if refused, err = r.first(ctx, run); err != nil || refused != nil {
+		return adm, refused, err
+	}
+	if refused, err = r.withinCaps(ctx, run, adm.set.Limits); err != nil || refused != nil {
+		return adm, refused, err
+	}
+	return adm, nil, nil
 }
 
 // equip finds the model, and what is continued.

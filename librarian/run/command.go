@@ -167,6 +167,11 @@ func (r *Runner) stop(ctx context.Context, run librarian.Run, own librarian.Repo
 		if x.State.Final() {
 			continue
 		}
+		if over, err := r.answered(ctx, x); err != nil {
+			return reply{}, err
+		} else if over {
+			continue
+		}
 		may, err := r.mayManage(ctx, run.Request, own, x.Request.Principal)
 		if err != nil {
 			return reply{}, err
@@ -211,7 +216,7 @@ func (r *Runner) cut(ctx context.Context, x librarian.Run) error {
 	if err := r.unpost(ctx, x); err != nil {
 		return err
 	}
-	r.sign(ctx, x, librarian.ReactionConfused)
+	r.sign(ctx, x, r.unlessTakenBack(ctx, x, librarian.ReactionConfused))
 	return nil
 }
 

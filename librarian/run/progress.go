@@ -2,6 +2,8 @@ package run
 
 import (
 	"context"
+	"errors"
+	"log/slog"
 	"strings"
 	"time"
 
@@ -67,8 +69,12 @@ func (r *Runner) showProgress(ctx context.Context, run librarian.Run, view *trac
 		Run: run.ID, Role: librarian.RoleProgress, Part: 1, Of: 1, Body: r.comment(run).Progress(p), Known: known, Since: run.CreatedAt,
 	})
 	if err != nil {
+		level := slog.LevelWarn
+		if _, ok := errors.AsType[*librarian.RateLimitError](err); ok { // progress is the first to make room
+			level = slog.LevelDebug
+		}
 		if ctx.Err() == nil {
-			r.o.Logger.WarnContext(ctx, "could not show progress", "run", run.ID, "error", err)
+			r.o.Logger.Log(ctx, level, "could not show progress", "run", run.ID, "error", err)
 		}
 		return known
 	}

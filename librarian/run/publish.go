@@ -49,24 +49,30 @@ func (r *Runner) Publish(ctx context.Context, id librarian.RunID) error {
 	if run.Request.Place.Kind != librarian.PlaceTerminal {
 		posting, stop := context.WithCancelCause(ctx)
 		defer stop(nil)
-		if h.outcome.Kind != librarian.OutcomeCancelled {
+		if h.outcome.Kind != librarian.OutcomeCancelled && !h.told() {
 			go r.watchForStop(posting, id, stop)
 		}
-		err = r.post(posting, run, h)
+		sign, err := r.post(posting, run, h)
 		switch {
 		case err != nil && errors.Is(context.Cause(posting), ErrStopped):
 			if err := r.unpost(ctx, run); err != nil {
 				return err
 			}
-			r.sign(ctx, run, librarian.ReactionConfused)
+			r.sign(ctx, run, r.unlessTakenBack(ctx, run, librarian.ReactionConfused))
 			note, to = "stopped before it was posted", librarian.StateCancelled
 		case errors.Is(err, errWithdrawn): // T10
 			note, to = "not posted: the progress comment was deleted", librarian.StateCancelled
+		case errors.Is(err, errSuperseded):
+			note, to = "not posted: "+err.Error(), librarian.StateCancelled
 		case errors.Is(err, librarian.ErrCannotPost), errors.Is(err, librarian.ErrNotFound):
 			note += "not posted: " + err.Error()
 			r.o.Logger.WarnContext(ctx, "the outcome could not be posted", "run", id, "error", err)
 		case err != nil:
 			return err
+		case sign != "":
+			if err := r.endSign(ctx, run, sign); err != nil {
+				return err
+			}
 		}
 	}
 	err = r.advance(ctx, id, to, librarian.EventNote, librarian.NoteData{Text: note})
@@ -85,45 +91,59 @@ func reason(o *librarian.Outcome) string {
 	return ""
 }
 
-// post makes everything that is to be seen of an outcome.
-func (r *Runner) post(ctx context.Context, run librarian.Run, h history) error {
+// post says everything that is to be said of an outcome, and gives the sign that is to follow; empty: none.
+func (r *Runner) post(ctx context.Context, run librarian.Run, h history) (sign librarian.Reaction, err error) {
 	place, o := run.Request.Place, *h.outcome
 	if o.Kind == librarian.OutcomeDeclined {
 		if o.Silent {
-			return nil
+			return "", nil
 		}
 		if o.Message != "" {
 			if err := r.say(ctx, run, h, librarian.RoleRefusal, []string{r.comment(run).Refusal(o.Message)}, false); err != nil {
-				return err
+				return "", err
 			}
 		}
-		return r.o.Poster.React(ctx, place, librarian.ReactionConfused)
+		return librarian.ReactionConfused, nil
 	}
 	if o.Silent {
-		return r.clear(ctx, run, h)
+		return "", r.clear(ctx, run, h)
+	}
+	if h.told() { // an attempt before this one came as far as the signs
+		if h.comment(librarian.RoleProgress, 1) == h.comment(librarian.RoleAnswer, 1) { // it became the answer
+			return endsWith(o), nil
+		}
+		return endsWith(o), r.clear(ctx, run, h)
+	}
+	if why, err := r.superseded(ctx, run); err != nil {
+		return "", err
+	} else if why != "" {
+		if err := r.takeBack(ctx, run); err != nil {
+			return "", err
+		}
+		return "", fmt.Errorf("%w: %s", errSuperseded, why)
 	}
 	if there, err := r.o.Threads.TriggerExists(ctx, place); err != nil {
-		return err
+		return "", err
 	} else if !there { // T10: the question was deleted while the run worked
-		return r.unpost(ctx, run)
+		return "", r.unpost(ctx, run)
 	}
 	if id := h.comment(librarian.RoleProgress, 1); id != 0 && h.comment(librarian.RoleAnswer, 1) == 0 {
 		if there, err := r.o.Poster.Exists(ctx, place, id); err != nil {
-			return err
+			return "", err
 		} else if !there { // T10
-			return errWithdrawn
+			return "", errWithdrawn
 		}
 	}
 	adm, refused, err := r.mayAsk(ctx, run.Request)
 	if err != nil {
-		return err
+		return "", err
 	}
 	if refused != nil { // the asker, the repository or the right to it is gone by now
-		return r.clear(ctx, run, h)
+		return "", r.clear(ctx, run, h)
 	}
 	show, err := r.mayShow(ctx, run, h, adm)
 	if err != nil {
-		return err
+		return "", err
 	}
 	if !show {
 		o.Findings, o.LastText = nil, ""
@@ -133,21 +153,21 @@ func (r *Runner) post(ctx context.Context, run librarian.Run, h history) error {
 	// A check run is one by itself: its progress becomes the answer anyhow.
 	edit := adm.set.Notify == settings.NotifyEdit && place.Kind != librarian.PlaceCommit && h.comment(librarian.RoleProgress, 1) != 0
 	if err := r.answer(ctx, run, o, adm, h, edit); err != nil {
-		return err
+		return "", err
 	}
 	if !edit {
 		if err := r.clear(ctx, run, h); err != nil {
-			return err
+			return "", err
 		}
 	}
-	sign := librarian.ReactionConfused
+	return endsWith(o), nil
+}
+
+func endsWith(o librarian.Outcome) librarian.Reaction {
 	if o.Kind == librarian.OutcomeFound || o.Kind == librarian.OutcomeLimit {
-		sign = librarian.ReactionRocket
+		return librarian.ReactionRocket
 	}
-	if err := r.o.Poster.React(ctx, place, sign); err != nil { // the answer stands; a sign is not worth another try
-		r.o.Logger.WarnContext(ctx, "could not set the reaction", "run", run.ID, "error", err)
-	}
-	return nil
+	return librarian.ReactionConfused
 }
 
 // mayShow looks again at every repository that the run read: access and visibility may have changed while it worked.
@@ -230,7 +250,7 @@ func (r *Runner) say(ctx context.Context, run librarian.Run, h history, role str
 		if posted.Comment == h.comment(role, p.Part) {
 			continue
 		}
-		posted.Role, posted.Part = role, p.Part
+		posted.Role, posted.Part, posted.Last = role, p.Part, i == len(parts)-1
 		// Made is made: the log must know it even if the run is being stopped.
 		if err := r.record(context.WithoutCancel(ctx), run.ID, librarian.EventPosted, posted); err != nil {
 			return err

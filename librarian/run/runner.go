@@ -114,6 +114,8 @@ type Runner struct {
 
 	mu   sync.Mutex
 	told map[string]time.Time // threads where a refusal was put into words, and when
+
+	admitted map[librarian.RunID]fresh // see keep
 }
 
 // New makes a Runner; it does no I/O.
@@ -121,7 +123,7 @@ func New(o Options) *Runner {
 	if o.Progress == 0 {
 		o.Progress = 30 * time.Second
 	}
-	return &Runner{o: o, told: map[string]time.Time{}}
+	return &Runner{o: o, told: map[string]time.Time{}, admitted: map[librarian.RunID]fresh{}}
 }
 
 // How a run can be told to stop while it works; causes of its context.

@@ -105,6 +105,11 @@ func (r *Runner) retract(ctx context.Context, run librarian.Run) error {
 		} else if x.State.Final() || why == "" {
 			continue
 		}
+		if posted, err := r.answered(ctx, x); err != nil {
+			return err
+		} else if posted {
+			continue
+		}
 		if _, err := r.o.Runs.RequestCancel(ctx, x.ID); err != nil && !errors.Is(err, librarian.ErrRunNotFound) {
 			return fmt.Errorf("run: %w", err)
 		}
@@ -120,6 +125,14 @@ func (r *Runner) retract(ctx context.Context, run librarian.Run) error {
 		}
 	}
 	return nil
+}
+
+// unlessTakenBack is a sign for a run, or none if the question is none any more.
+func (r *Runner) unlessTakenBack(ctx context.Context, run librarian.Run, s librarian.Reaction) librarian.Reaction {
+	if why, err := r.superseded(ctx, run); err == nil && why != "" {
+		return librarian.ReactionNone
+	}
+	return s
 }
 
 // takeBack removes every sign of a run: what was posted of it, and our mark on what asked.
