@@ -20,7 +20,7 @@ type Options struct {
 	// Client gives a client that may comment and react in the place's repository, and the repository's present name.
 	Client func(context.Context, librarian.Place) (*github.Client, librarian.RepoName, error)
 	AppID  int64            // our App
-	BotID  int64            // the account that writes as it; 0: nothing of ours is known again in review threads
+	BotID  int64            // the account that writes as it; 0: no mark of ours is known again, and in review threads no comment
 	Ledger Ledger           // nil: GitHub's limits are kept by what this process alone wrote
 	Now    func() time.Time // nil means time.Now
 	Log    *slog.Logger     // nil means no log

@@ -196,6 +196,32 @@ func TestReactIsTriedAgain(t *testing.T) {
 	require.NoError(t, h.poster.React(ctx, h.place, librarian.ReactionRocket))
 }
 
+// A run that comes back for what it could not take off writes nothing else again.
+func TestReactWritesOnlyWhatIsMissing(t *testing.T) {
+	t.Parallel()
+	for _, crowd := range []int{0, 150} {
+		t.Run(fmt.Sprint(crowd), func(t *testing.T) {
+			t.Parallel()
+			h := newThread(t, githubsim.Options{})
+			for i := range crowd {
+				user := fmt.Sprint("user", i)
+				_, err := h.CreateUser(user)
+				require.NoError(t, err)
+				require.NoError(t, h.React(h.asked.ID, user, []string{"heart", "eyes"}[i%2]))
+			}
+			require.NoError(t, h.poster.React(ctx, h.place, librarian.ReactionEyes))
+			before := h.writes()
+			h.Inject(githubsim.Fault{Path: regexp.MustCompile(`/reactions/\d+$`), Method: "DELETE", Count: 2, Status: 503})
+			require.NoError(t, h.poster.React(ctx, h.place, librarian.ReactionRocket))
+			require.Equal(t, before+1+3, h.writes())
+			require.NoError(t, h.newPoster().React(ctx, h.place, librarian.ReactionRocket))
+			require.Equal(t, before+1+3, h.writes(), "all is as it shall be")
+			ours := slices.DeleteFunc(h.marks(), func(m string) bool { return !strings.HasPrefix(m, "librarian[bot]") })
+			require.Equal(t, []string{"librarian[bot] rocket"}, ours)
+		})
+	}
+}
+
 func TestReactWaitsOutAShortLimit(t *testing.T) {
 	t.Parallel()
 	h := newThread(t, githubsim.Options{})

@@ -2,8 +2,11 @@ package comment
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -29,7 +32,8 @@ const (
 	markPause = 300 * time.Millisecond // after the first try; twice that after the second
 )
 
-// React marks what asked with r and takes our other marks off it; [librarian.ReactionNone] takes all of them off. Twice is as once. A dispatch has nothing that could be
+// React marks what asked with r and takes our other marks off it; [librarian.ReactionNone] takes all of them off. Twice is as
+// once, and where it was cut short by a limit the second time writes only what is missing. A dispatch has nothing that could be
 // marked. A thread that takes no reactions is [librarian.ErrCannotPost]; a rate limit is a [librarian.RateLimitError].
 func (p *Poster) React(ctx context.Context, place librarian.Place, r librarian.Reaction) error {
 	if place.Trigger == librarian.TriggerDispatch {
@@ -53,54 +57,97 @@ func (p *Poster) react(ctx context.Context, place librarian.Place, r librarian.R
 	if err != nil {
 		return failed("react", err)
 	}
+	var m marked
 	if place.Kind == librarian.PlaceDiscussion || place.Trigger == librarian.TriggerReviewBody {
-		if r == librarian.ReactionNone {
-			return failed("react", p.unmarkNode(ctx, t))
-		}
-		return failed("react", p.reactNode(ctx, t, r))
+		m, err = newMarkedNode(p, t)
+	} else {
+		m, err = newMarkedPath(p, t)
 	}
-	path, err := reactionsPath(place)
 	if err != nil {
 		return failed("react", err)
 	}
-	if r == librarian.ReactionNone {
-		return failed("react", p.unmark(ctx, t, path))
-	}
-	var mine github.Reaction
-	if err := p.write(ctx, t, kindOf(r), http.MethodPost, path, map[string]string{"content": string(r)}, &mine); err != nil {
-		return failed("react", err)
-	}
 	if r == librarian.ReactionEyes { // the first mark: nothing to take off, and no time to lose
+		return failed("react", m.add(ctx, r))
+	}
+	ours, err := m.ours(ctx)
+	if r == librarian.ReactionNone && missing(err) { // what asked is gone, and its marks with it
 		return nil
 	}
-	me := mine.GetUser().GetID() // GitHub says of a reaction whose it is, not by which App: this one tells who we are
-	for _, other := range marks {
-		if other == r || me == 0 {
+	if err != nil {
+		return failed("react: look", err)
+	}
+	if r != librarian.ReactionNone && !slices.Contains(ours, r) {
+		if err := m.add(ctx, r); err != nil {
+			return failed("react", err)
+		}
+	}
+	for _, other := range ours {
+		if other == r {
 			continue
 		}
-		if err := p.takeOff(ctx, t, path, other, me); err != nil {
+		if err := m.takeOff(ctx, other); err != nil && !missing(err) {
 			return failed("react: remove "+string(other), err)
 		}
 	}
 	return nil
 }
 
-// takeOff removes the reaction of one kind that user me left, if there is one among the first 100.
-func (p *Poster) takeOff(ctx context.Context, t target, path string, r librarian.Reaction, me int64) error {
+// marked is what asked, as that which our marks stick to.
+type marked interface {
+	add(ctx context.Context, r librarian.Reaction) error
+	// ours are those of marks that we left there.
+	ours(ctx context.Context) ([]librarian.Reaction, error)
+	// takeOff takes off one of those that ours gave.
+	takeOff(ctx context.Context, r librarian.Reaction) error
+}
+
+// markedPath is an issue or a comment that has its reactions at a path.
+type markedPath struct {
+	p    *Poster
+	t    target
+	path string
+	ids  map[librarian.Reaction]int64 // as ours found them
+}
+
+func newMarkedPath(p *Poster, t target) (*markedPath, error) {
+	path, err := reactionsPath(t.place)
+	return &markedPath{p: p, t: t, path: path, ids: map[librarian.Reaction]int64{}}, err
+}
+
+func (m *markedPath) add(ctx context.Context, r librarian.Reaction) error {
+	return m.p.write(ctx, m.t, kindOf(r), http.MethodPost, m.path, map[string]string{"content": string(r)}, nil)
+}
+
+// ours looks through the first 100 reactions, and where there are more, through the first 100 of each of our kinds.
+func (m *markedPath) ours(ctx context.Context) ([]librarian.Reaction, error) {
+	clear(m.ids)
+	n, err := m.look(ctx, "")
+	if n == pageSize {
+		for _, r := range marks {
+			if _, err = m.look(ctx, "&content="+string(r)); err != nil {
+				break
+			}
+		}
+	}
+	return slices.Collect(maps.Keys(m.ids)), err
+}
+
+func (m *markedPath) look(ctx context.Context, which string) (n int, err error) {
 	var all []github.Reaction
-	if _, err := t.call(ctx, http.MethodGet, path+"?per_page=100&content="+string(r), nil, &all); err != nil {
-		return err
+	if _, err := m.t.call(ctx, http.MethodGet, fmt.Sprintf("%s?per_page=%d%s", m.path, pageSize, which), nil, &all); err != nil {
+		return 0, err
 	}
-	for _, old := range all {
-		if old.GetUser().GetID() != me || old.GetContent() != string(r) {
-			continue
-		}
-		err := p.write(ctx, t, tidy, http.MethodDelete, fmt.Sprintf("%s/%d", path, old.GetID()), nil, nil)
-		if err != nil && !missing(err) {
-			return err
+	for _, one := range all {
+		mine := m.p.opts.BotID != 0 && one.GetUser().GetID() == m.p.opts.BotID // GitHub says of a reaction whose it is, not by which App
+		if r := librarian.Reaction(one.GetContent()); mine && slices.Contains(marks[:], r) {
+			m.ids[r] = one.GetID()
 		}
 	}
-	return nil
+	return len(all), nil
+}
+
+func (m *markedPath) takeOff(ctx context.Context, r librarian.Reaction) error {
+	return m.p.write(ctx, m.t, tidy, http.MethodDelete, fmt.Sprintf("%s/%d", m.path, m.ids[r]), nil, nil)
 }
 
 func reactionsPath(place librarian.Place) (string, error) {
@@ -121,42 +168,61 @@ func reactionsPath(place librarian.Place) (string, error) {
 }
 
 const (
-	addReaction    = `mutation($input: AddReactionInput!) { addReaction(input: $input) { subject { reactionGroups { content viewerHasReacted } } } }`
+	addReaction    = `mutation($input: AddReactionInput!) { addReaction(input: $input) { reaction { content } } }`
 	removeReaction = `mutation($input: RemoveReactionInput!) { removeReaction(input: $input) { reaction { content } } }`
+	marksQuery     = `query($id: ID!) { node(id: $id) { ... on Reactable { reactionGroups { content viewerHasReacted } } } }`
 )
 
-// reactNode is React by GraphQL, for discussions and the bodies of reviews. What was reacted to tells what else stands there of
-// ours.
-func (p *Poster) reactNode(ctx context.Context, t target, r librarian.Reaction) error {
-	node, err := markedNode(t.place)
-	if err != nil {
-		return err
+// markedNode is a discussion, a comment of one, or the body of a review, whose marks go by GraphQL.
+type markedNode struct {
+	p    *Poster
+	t    target
+	node string
+}
+
+func newMarkedNode(p *Poster, t target) (*markedNode, error) {
+	node := t.place.TriggerNode
+	if node == "" && t.place.Trigger != librarian.TriggerDiscussionComment && t.place.Trigger != librarian.TriggerReviewBody {
+		node = t.place.ThreadNode // a label or an event: the discussion asked
 	}
+	if node == "" {
+		return nil, errors.New("nothing to react to: the place has no node id")
+	}
+	return &markedNode{p, t, node}, nil
+}
+
+func (m *markedNode) add(ctx context.Context, r librarian.Reaction) error {
+	return m.p.mutate(ctx, m.t, kindOf(r), addReaction, map[string]any{"subjectId": m.node, "content": graphName(r)}, nil)
+}
+
+func (m *markedNode) ours(ctx context.Context) ([]librarian.Reaction, error) {
 	var got struct {
-		Added struct {
-			Subject struct {
-				Groups []struct {
-					Content string `json:"content"`
-					Mine    bool   `json:"viewerHasReacted"`
-				} `json:"reactionGroups"`
-			} `json:"subject"`
-		} `json:"addReaction"`
+		Node *struct {
+			Groups []struct {
+				Content string `json:"content"`
+				Mine    bool   `json:"viewerHasReacted"`
+			} `json:"reactionGroups"`
+		} `json:"node"`
 	}
-	if err := p.mutate(ctx, t, kindOf(r), addReaction, map[string]any{"subjectId": node, "content": graphName(r)}, &got); err != nil {
-		return err
+	if err := m.t.graph(ctx, marksQuery, map[string]any{"id": m.node}, &got); err != nil {
+		return nil, err
 	}
-	for _, g := range got.Added.Subject.Groups {
-		for _, other := range marks {
-			if !g.Mine || other == r || g.Content != graphName(other) {
-				continue
-			}
-			err := p.mutate(ctx, t, tidy, removeReaction, map[string]any{"subjectId": node, "content": g.Content}, nil)
-			if err != nil && !missing(err) {
-				return fmt.Errorf("remove %s: %w", other, err)
+	if got.Node == nil {
+		return nil, &graphError{"NOT_FOUND", "what asked is gone"}
+	}
+	var ours []librarian.Reaction
+	for _, g := range got.Node.Groups {
+		for _, r := range marks {
+			if g.Mine && g.Content == graphName(r) {
+				ours = append(ours, r)
 			}
 		}
 	}
-	return nil
+	return ours, nil
+}
+
+func (m *markedNode) takeOff(ctx context.Context, r librarian.Reaction) error {
+	return m.p.mutate(ctx, m.t, tidy, removeReaction, map[string]any{"subjectId": m.node, "content": graphName(r)}, nil)
 }
 
 // graphName is a reaction as GraphQL's ReactionContent spells those that we use.
