@@ -85,6 +85,7 @@ func (ix *Index) assemble() error {
 	ix.postStart = ix.postStart[:terms+1]
 	ix.scratch = &sync.Pool{}
 	ix.link()
+	ix.findCompounds()
 	ix.linkMentions(named)
 	return nil
 }

@@ -32,6 +32,7 @@ type Index struct {
 	postChunk []uint32
 	postCount []counts
 	pathTerms map[uint32][]pathPosting
+	compounds []compound          // terms that may be two words in one
 	symbols   map[string][]uint32 // symbolKey → chunks
 	speaks    map[uint32][]uint32 // tests and prose → the chunks that define what they name
 

@@ -17,6 +17,7 @@ type Query struct {
 // asked is a question taken apart.
 type asked struct {
 	terms    []weighted
+	order    sequence // its words as they follow each other
 	idents   []string // as written: CamelCase, snake_case, a.b, a::b, name()
 	phrases  []string // quoted text, lower case
 	messages []string // parts of error messages, lower case: what may stand in the code literally
@@ -151,6 +152,10 @@ func (ix *Index) parse(q Query, w *Weights) asked {
 				add(stem(p), p, w.Also, true)
 			}
 		}
+	}
+	if !a.alone {
+		a.order = ix.sequenceOf(words)
+		ix.addParts(&a, words, seen, w)
 	}
 	// Who writes in whole sentences uses everyday words; who writes keywords knows the code's.
 	chatter := 1 - float64(len(words))/float64(max(all, 1))

@@ -20,21 +20,24 @@ type ranking struct {
 	score               []float32        // per chunk: BM25F
 	file                []float32        // per file: BM25 over the whole file
 	path                []float32        // per file: question words in its path
+	cover               []float32        // per file: what the question words weigh that it has
 	exact               []float32        // per chunk: boosts, as multiples of the best score
 	bestChunk, bestFile []float32        // scratch of addTerm, zero between terms
+	bestCover           []float32        // the same
 	buffer              []float32        // all of the arrays above
 	reasons             map[uint32][]string
 	missing             []string // question words that stand nowhere in the tree
 	lacking             float64  // and what they weigh
 	touched             []uint32 // chunks with a score that are in the race, each once
 	boosted             []uint32 // chunks with an exact boost, each once
+	asking              float64  // what all the question words weigh
 	ideal               float64  // what a chunk would score that has every question word in every field
 	order               []hit    // the outcome, best first
 }
 
 func newRanking(ctx context.Context, ix *Index, w *Weights, a asked, prefix string) *ranking {
 	n, m := len(ix.chunks), len(ix.files)
-	size := 3*n + 3*m
+	size := 3*n + 5*m
 	buf, _ := ix.scratch.Get().([]float32)
 	if len(buf) < size {
 		buf = make([]float32, size)
@@ -42,7 +45,8 @@ func newRanking(ctx context.Context, ix *Index, w *Weights, a asked, prefix stri
 	buf = buf[:size]
 	return &ranking{buffer: buf, kind: kindWeights(w, &a), bestChunk: buf[2*n : 3*n],
 		ctx: ctx, ix: ix, w: w, asked: a, prefix: prefix, reasons: map[uint32][]string{},
-		score: buf[:n], exact: buf[n : 2*n], file: buf[3*n : 3*n+m], path: buf[3*n+m : 3*n+2*m], bestFile: buf[3*n+2*m:]}
+		score: buf[:n], exact: buf[n : 2*n], file: buf[3*n : 3*n+m], path: buf[3*n+m : 3*n+2*m], bestFile: buf[3*n+2*m : 3*n+3*m],
+		cover: buf[3*n+3*m : 3*n+4*m], bestCover: buf[3*n+4*m:]}
 }
 
 // release gives the arrays back.
@@ -62,6 +66,9 @@ func (r *ranking) rank() {
 	r.addPaths()
 	r.lend()
 	r.order = r.sorted()
+	if r.addNeighbours() {
+		r.order = r.sorted()
+	}
 	if r.w.Feedback > 0 && !r.asked.alone {
 		for _, t := range r.feedback() {
 			r.addTerm(t)
@@ -75,33 +82,41 @@ func (r *ranking) rank() {
 // addTerm adds a term's BM25F to the chunks and files that hold it or one of its alternatives.
 func (r *ranking) addTerm(t weighted) {
 	if len(t.alt) == 0 {
-		r.walk(t, math.Inf(1), func(c uint32, s float32) {
+		r.asking += float64(r.walk(t, math.Inf(1), func(c uint32, s float32) {
 			r.touch(c)
 			r.score[c] += s
-		}, func(f uint32, s float32) { r.file[f] += s })
+		}, func(f uint32, s, weight float32) {
+			r.file[f] += s
+			r.cover[f] += weight
+		}))
 		return
 	}
 	// Of a word and its alternatives the best counts: gather first, then add.
 	var chunks, files []uint32
-	keep := func(list *[]uint32, best []float32) func(uint32, float32) {
-		return func(i uint32, s float32) {
-			if best[i] == 0 {
-				*list = append(*list, i)
-			}
-			best[i] = max(best[i], s)
+	chunk := func(i uint32, s float32) {
+		if r.bestChunk[i] == 0 {
+			chunks = append(chunks, i)
 		}
+		r.bestChunk[i] = max(r.bestChunk[i], s)
+	}
+	file := func(i uint32, s, weight float32) {
+		if r.bestFile[i] == 0 {
+			files = append(files, i)
+		}
+		r.bestFile[i] = max(r.bestFile[i], s)
+		r.bestCover[i] = max(r.bestCover[i], weight)
 	}
 	own, _ := r.ix.postings(t.id)
 	most := math.Inf(1)
 	if len(own) > 0 {
 		most = r.ix.idf(len(own)) // an alternative never says more than the word itself
 	}
-	c, f := keep(&chunks, r.bestChunk), keep(&files, r.bestFile)
-	r.walk(t, math.Inf(1), c, f)
+	full := r.walk(t, math.Inf(1), chunk, file)
 	for _, a := range t.alt {
 		a.weight *= t.weight
-		r.walk(a, most, c, f)
+		full = max(full, r.walk(a, most, chunk, file))
 	}
+	r.asking += float64(full)
 	for _, i := range chunks {
 		r.touch(i)
 		r.score[i] += r.bestChunk[i]
@@ -109,7 +124,8 @@ func (r *ranking) addTerm(t weighted) {
 	}
 	for _, i := range files {
 		r.file[i] += r.bestFile[i]
-		r.bestFile[i] = 0
+		r.cover[i] += r.bestCover[i]
+		r.bestFile[i], r.bestCover[i] = 0, 0
 	}
 }
 
@@ -120,11 +136,12 @@ func (r *ranking) touch(c uint32) {
 	}
 }
 
-// walk gives one term's BM25F for every chunk and file that holds it; its idf counts as no more than most.
-func (r *ranking) walk(t weighted, most float64, chunk, file func(i uint32, s float32)) {
+// walk gives one term's BM25F for every chunk and file that holds it, and returns what it weighs (0 where none does); its idf counts as
+// no more than most.
+func (r *ranking) walk(t weighted, most float64, chunk func(i uint32, s float32), file func(i uint32, s, weight float32)) float32 {
 	chunks, tfs := r.ix.postings(t.id)
 	if len(chunks) == 0 {
-		return
+		return 0
 	}
 	w := r.w
 	weight := float32(t.weight * min(r.ix.idf(len(chunks)), most))
@@ -147,15 +164,16 @@ func (r *ranking) walk(t weighted, most float64, chunk, file func(i uint32, s fl
 		chunk(c, weight*tf/(tf+k1))
 		if ch.file != at {
 			if fileTF > 0 {
-				file(at, weight*fileTF/(fileTF+fileK1))
+				file(at, weight*fileTF/(fileTF+fileK1), weight)
 			}
 			at, fileTF = ch.file, 0
 		}
 		fileTF += tf
 	}
 	if fileTF > 0 {
-		file(at, weight*fileTF/(fileTF+fileK1))
+		file(at, weight*fileTF/(fileTF+fileK1), weight)
 	}
+	return weight
 }
 
 // lend lets the best tests and sections of prose give a part of their score to the code they name: they tell in plain words what
@@ -184,7 +202,8 @@ func (r *ranking) lend() {
 	}
 }
 
-// addPaths adds the question's words found in paths. In a file's own name they count the more, the more of the name they are.
+// addPaths adds the question's words found in paths. In a file's own name they count the more, the more of the name they are; and all
+// of a path the more, the more of a whole sentence's words the file has: verify.go is no answer to everything that is checked.
 func (r *ranking) addPaths() {
 	if r.w.PathStem == 0 && r.w.PathDir == 0 {
 		return
@@ -230,7 +249,11 @@ func (r *ranking) addPaths() {
 		if all := r.ix.files[f].stemIDF; all > 0 {
 			cover = min(1, m.stem/all)
 		}
-		r.path[f] = float32(r.w.PathStem)*m.stem*(1-float32(r.w.PathCover)*(1-cover)) + float32(r.w.PathDir)*m.dir
+		fit := 1.0
+		if r.asking > 0 {
+			fit = 1 - r.w.PathFit*r.asked.wordy*(1-min(1, float64(r.cover[f])/r.asking))
+		}
+		r.path[f] = float32(fit) * (float32(r.w.PathStem)*m.stem*(1-float32(r.w.PathCover)*(1-cover)) + float32(r.w.PathDir)*m.dir)
 	}
 }
 

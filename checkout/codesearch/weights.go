@@ -7,7 +7,7 @@ package codesearch
 // The score of a chunk is made in this order:
 //
 //  1. BM25F over its fields (name, enclosing name, signature, doc comment, body): how well its own words fit;
-//  2. plus what its file as a whole has to say (Coherence), what its path says (PathStem, PathDir), and what tests and prose lend
+//  2. plus two words of the question that stand side by side in it too (Adjacent), what its file as a whole has to say (Coherence), what its path says (PathStem, PathDir), and what tests and prose lend
 //     to the code they name (Lend);
 //  3. times the weight of its kind of path, and less for constructors;
 //  4. after this first ranking once more, with the words that its best results share (Feedback);
@@ -18,7 +18,8 @@ package codesearch
 //
 // Tried and dropped, since they helped one set and hurt another, or nothing: the share of a name that the question speaks of, a
 // prior for long chunks, names that keep company with a question word in the tree, callers that lend to what they call, counting
-// a file's path for its first result only.
+// a file's path for its first result only, less for files called like one already shown, the subjects of the commits that touched a file
+// (see testdata/README.md).
 type Weights struct {
 	// BM25F. K1 says how soon repetition stops to count; the B say how much length is held against a field.
 	K1, BBody, BDoc                    float64
@@ -36,7 +37,10 @@ type Weights struct {
 	PathStem       float64 // per question word (times its idf) found in the file's name
 	PathDir        float64 // the same for folders
 	PathCover      float64 // how much of PathStem is lost when the question has next to nothing of the file's name
+	PathFit        float64 // how much of all that is lost when the file has nothing else of the question's words, in a whole sentence
 	Compound       float64 // two neighbouring words written as one (thread pool, threadpool), beside the words
+	Part           float64 // a compound of the tree that a question word is one half of (slowlog, for slow)
+	PartBoth       float64 // the same where the question has the other half too
 	Defines        float64 // × the best score: the chunk defines an identifier that stands in the question …
 	DefinesAlone   float64 // … or is the whole question
 	DefinesStem    float64 // × Defines when the file is called like it too
@@ -44,6 +48,11 @@ type Weights struct {
 	Phrase         float64 // × the best score: quoted text stands in the chunk literally
 	PathNamed      float64 // × the best score: the question names this file
 	PlaceNamed     float64 // × the best score: a stack trace names a line of this chunk
+
+	Adjacent         float64 // × their mean idf: two neighbouring words of the question that stand beside each other in the chunk
+	AdjacentSentence float64 // × Adjacent in a whole sentence, whose words stand beside each other by its grammar
+	AdjacentForm     float64 // × Adjacent when one of them has another form there (prepare statements, for prepared statements)
+	AdjacentRead     int     // how many of the best chunks are read for that
 
 	Lend    float64 // × a test's or a section's score, for the code it names
 	Lenders int     // how many of the best of them lend
@@ -77,10 +86,12 @@ func DefaultWeights() Weights {
 	w.FileK1, w.Coherence = 10, .4
 	w.PathStem, w.PathDir, w.PathCover = .9, .3, .9
 	w.Lend, w.Lenders = .4, 20
-	w.Compound = .9
+	w.Compound, w.Part, w.PartBoth = .9, .3, .8
+	w.PathFit = .6
+	w.Adjacent, w.AdjacentSentence, w.AdjacentForm, w.AdjacentRead = .4, .3, .7, 60
 	w.Defines, w.DefinesAlone, w.DefinesStem, w.DefinesAside = .5, 1, 1.8, .3
 	w.Phrase, w.PathNamed, w.PlaceNamed = 1, .7, .6
-	w.FeedbackDocs, w.FeedbackTerms, w.Feedback, w.FeedbackCommon = 8, 16, .13, .2
+	w.FeedbackDocs, w.FeedbackTerms, w.Feedback, w.FeedbackCommon = 8, 16, .1, .2
 	w.Constructor = .75
 	w.Saturation, w.SaturationTerse = .7, .35
 	w.LocalPlain, w.LocalType, w.LocalSmall, w.LocalConstructor = .8, .5, 1, .8

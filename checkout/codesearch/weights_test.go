@@ -1,0 +1,63 @@
+package codesearch
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Each part of the ranking must change an answer for the better: with it the wanted place is first, without it another one is.
+func TestEachWeightEarnsItsPlace(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, question, want string
+		files                map[string]string
+		off                  func(w *Weights)
+	}{
+		{"part", "turns that are slow", "src/slowlog.c", map[string]string{
+			"src/slowlog.c": "/* Remember turns. */\nvoid slowlogPush(int turns) {\n    listPrepend(slowlogList, turns);\n}\n",
+			"src/turns.c":   "/* Count the turns. */\nint countTurns(int n) {\n    return turns[n];\n}\n",
+			"src/wait.c":    "void wait(void) {\n    if (slow) log(log1, log2);\n}\n",
+			"src/log1.c":    "void a(int n) {\n    log(n);\n}\n", "src/log2.c": "void b(int n) {\n    log(n);\n}\n", "src/log3.c": "void c(int n) {\n    log(n);\n}\n", "src/log4.c": "void d(int n) {\n    log(n);\n}\n",
+		}, func(w *Weights) { w.Part, w.PartBoth = 0, 0 }},
+		{"adjacent", "held orders", "src/park.c", map[string]string{
+			"src/park.c": "/* Held orders wait until they are let go. */\nvoid park(struct item *o) {\n    o->next = waiting;\n}\n",
+			"src/sack.c": "/* Held here until it comes by in its order. */\nint sack(struct item *o) {\n    order(o);\n}\n",
+		}, func(w *Weights) { w.Adjacent = 0 }},
+		{"path fit", "How is the seal of a grain delivery checked?", "src/gate.c", map[string]string{
+			"src/gate.c":  "int admit(struct cart *c) {\n    if (differs(c->delivery, seal(c->grain))) {\n        return check(c, 0);\n    }\n    return open(c, road(c), weather(c), hour(c));\n}\n",
+			"src/check.c": "/* Check a number. */\nint check(int n) {\n    return n > 0;\n}\n",
+			"src/other.c": "int other(int n) {\n    return n;\n}\n", "src/more.c": "int more(int n) {\n    return n;\n}\n", "src/road.c": "int road(int n) {\n    return n;\n}\n",
+		}, func(w *Weights) { w.PathFit = 0 }},
+		{"synonym", "Where are crates thrown away?", "src/b.c", map[string]string{
+			"src/a.c": "/* Crates are kept. */\nvoid keep(int n) {\n    crates(n);\n}\n",
+			"src/b.c": "void discardOldest(int n) {\n    evict(crates(n));\n}\n",
+		}, func(w *Weights) { w.Synonym = 0 }},
+		{"lend", "How do I prune pear trees in winter?", "src/b.c", map[string]string{
+			"src/a.c":   "void count(int n) {\n    int a = n, b = n, c = n;\n    sum(a, b, c, trees(n));\n}\n",
+			"src/b.c":   "void cutBack(int n) {\n    knife(n);\n}\n",
+			"README.md": "# Pears\n\nTo prune pear trees in winter call `cutBack`: pear trees that you prune in winter thrive.\n",
+		}, func(w *Weights) { w.Lend = 0 }},
+		{"path stem", "barcode", "src/barcode.c", map[string]string{
+			"src/barcode.c": "void draw(int n) {\n    line(n);\n    barcode(n);\n}\n",
+			"src/print.c":   "void print(int n) {\n    barcode(barcode(n));\n}\n",
+		}, func(w *Weights) { w.PathStem = 0 }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			ix, err := Build(t.Context(), tree(c.files), Options{})
+			require.NoError(t, err)
+			with, without := DefaultWeights(), DefaultWeights()
+			c.off(&without)
+			for _, x := range []struct {
+				w     *Weights
+				first bool
+			}{{&with, true}, {&without, false}} {
+				res, err := ix.SearchWeighted(t.Context(), Query{Question: c.question}, x.w)
+				require.NoError(t, err)
+				require.NotEmpty(t, res.Candidates)
+				require.Equal(t, x.first, res.Candidates[0].Path == c.want, "with it: %v; first is %v", x.first, paths(res.Candidates))
+			}
+		})
+	}
+}
