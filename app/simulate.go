@@ -94,6 +94,10 @@ func Simulate(ctx context.Context, o SimOptions) error {
 		}
 	}
 	first := repos[0].name
+	r, err := sim.Repo(first.String())
+	if err != nil {
+		return fmt.Errorf("app: %w", err)
+	}
 	fmt.Fprintf(o.Out, `A GitHub is running at %[1]s (stop it with Ctrl-C).
 
 To point a server at it, put this into a file, say sim.yml, and run librarian serve --config sim.yml:
@@ -109,16 +113,17 @@ github:
 
 Deliveries go to %[6]s.
 
-To ask, as %[7]s who may write:
+To ask as %[7]s, who may write, and to see the thread:
 
-curl -sS -H 'Authorization: Bearer %[8]s' %[2]srepos/%[9]s/issues/1/comments -d '{"body":"@%[10]s where does it begin?"}'
+T='Authorization: Bearer %[8]s' A=%[2]srepos/%[9]s
+curl -sS -H "$T" $A/issues/1/comments -d '{"body":"@%[10]s where does it begin?"}'
+curl -sS -H "$T" $A/issues/1/comments
 
-and to see the thread:
+Other ways, in which words in capitals are yours to fill in:
 
-curl -sS -H 'Authorization: Bearer %[8]s' %[2]srepos/%[9]s/issues/1/comments
-
+%[14]s
 %[11]s, who may only read, has the token %[12]s
-`, sim.URL(), sim.APIURL(), w.app.ID, filepath.Join(o.Dir, simKeyFile), filepath.Join(o.Dir, simSecretFile), orNone(o.Webhook), simUser, w.token, first, w.app.Slug, simReads, w.readToken, listen)
+`, sim.URL(), sim.APIURL(), w.app.ID, filepath.Join(o.Dir, simKeyFile), filepath.Join(o.Dir, simSecretFile), orNone(o.Webhook), simUser, w.token, first, w.app.Slug, simReads, w.readToken, listen, curls(simWays(r, w.app.Slug), sim.GraphQLURL()))
 	<-ctx.Done()
 	return nil
 }

@@ -31,8 +31,7 @@ type sharedTree struct {
 	list  func() (*Tree, error) // read once
 	holds int                   // guarded by Store.mu
 	locks []*fileLock           // shared: neither the tree nor its store is removed
-	index treeIndex
-	ahead context.CancelFunc // ends the fetch of its history, nil if there is none; guarded by Store.mu
+	ahead context.CancelFunc    // ends the fetch of its history, nil if there is none; guarded by Store.mu
 }
 
 // SHA is the full id of the commit.
@@ -205,7 +204,6 @@ func (s *Store) letGo(t *sharedTree) {
 	if t.ahead != nil {
 		t.ahead()
 	}
-	t.index.close()
 	_ = t.root.Close()
 	unlockAll(t.locks)
 }

@@ -94,13 +94,18 @@ func (s *Server) OpenDiscussion(fullName, login, title, body string) (Discussion
 	if utf8.RuneCountInString(body) > MaxBody {
 		return Discussion{}, errors.New("githubsim: open discussion: body is too long")
 	}
+	return s.discussionSnapshot(s.addDiscussion(r, by, title, body)), nil
+}
+
+// addDiscussion starts a discussion and sends its webhook.
+func (s *Server) addDiscussion(r *repo, by actor, title, body string) *discussion {
 	now := s.now()
 	r.lastNumber++
 	d := &discussion{id: s.world.id(), repo: r, number: r.lastNumber, title: title, body: body, by: by, created: now, updated: now}
 	r.discussions = append(r.discussions, d)
 	s.world.discussions[d.id] = d
 	s.emitDiscussion(d, by, "created", nil)
-	return s.discussionSnapshot(d), nil
+	return d
 }
 
 func (s *Server) discussion(fullName string, number int) (*discussion, error) {
@@ -135,20 +140,25 @@ func (s *Server) onDiscussion(what, fullName string, number int, login string, f
 // EditDiscussion changes title and body as somebody.
 func (s *Server) EditDiscussion(fullName string, number int, login, title, body string) error {
 	return s.onDiscussion("edit discussion", fullName, number, login, func(d *discussion, by actor) error {
-		changes := object{}
-		if title != d.title {
-			changes["title"] = object{"from": d.title}
-		}
-		if body != d.body {
-			changes["body"] = object{"from": d.body}
-		}
-		if len(changes) == 0 {
-			return nil
-		}
-		d.title, d.body, d.updated, d.edited = title, body, s.now(), s.now()
-		s.emitDiscussion(d, by, "edited", object{"changes": changes})
+		s.changeDiscussion(d, by, title, body)
 		return nil
 	})
+}
+
+// changeDiscussion edits a discussion and sends its webhook, if something changed.
+func (s *Server) changeDiscussion(d *discussion, by actor, title, body string) {
+	changes := object{}
+	if title != d.title {
+		changes["title"] = object{"from": d.title}
+	}
+	if body != d.body {
+		changes["body"] = object{"from": d.body}
+	}
+	if len(changes) == 0 {
+		return
+	}
+	d.title, d.body, d.updated, d.edited = title, body, s.now(), s.now()
+	s.emitDiscussion(d, by, "edited", object{"changes": changes})
 }
 
 // DeleteDiscussion deletes a discussion with its comments as somebody.

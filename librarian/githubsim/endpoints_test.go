@@ -120,6 +120,16 @@ func TestEveryEndpointAnswers(t *testing.T) {
 				body = fmt.Sprintf(`{"body":"x","path":"src/query.go","line":2,"commit_id":%q}`, s.head)
 			}
 		}
+		switch {
+		case method == "POST" && strings.HasSuffix(path, "/pulls"):
+			body, token = `{"title":"x","body":"y","head":"main","base":"feature/x"}`, user
+		case method == "POST" && strings.HasSuffix(path, "/reviews"):
+			body, token = `{"body":"x","event":"COMMENT","comments":[{"path":"src/query.go","line":2,"body":"y"}]}`, user
+		case method == "PUT" && strings.HasSuffix(path, "/reviews/{id}"):
+			r, err := s.Review("acme/widget", 2, "ann", githubsim.ReviewOptions{Body: "x"})
+			require.NoError(t, err)
+			body, token, where = `{"body":"y"}`, user, strings.Replace(where, fmt.Sprint(inline.Review), fmt.Sprint(r.ID), 1)
+		}
 		if strings.HasSuffix(path, "/labels/{name}") {
 			require.NoError(t, s.LabelIssue("acme/widget", 1, "ann", "bug"))
 		}

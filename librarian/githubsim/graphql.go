@@ -171,7 +171,7 @@ func (c *call) execute(query, name string, variables map[string]any, entry *Requ
 func createsDiscussion(op *ast.OperationDefinition) bool {
 	return slices.ContainsFunc(op.SelectionSet, func(x ast.Selection) bool {
 		f, isField := x.(*ast.Field)
-		return isField && (f.Name == "addDiscussionComment" || f.Name == "updateDiscussionComment")
+		return isField && (f.Name == "createDiscussion" || f.Name == "updateDiscussion" || f.Name == "addDiscussionComment" || f.Name == "updateDiscussionComment")
 	})
 }
 

@@ -21,6 +21,8 @@ func (c *call) mutationRoot() node {
 		}
 	}
 	return node{"__typename": "Mutation",
+		"createDiscussion":        mutation("CreateDiscussionPayload", c.gqlCreateDiscussion),
+		"updateDiscussion":        mutation("UpdateDiscussionPayload", c.gqlUpdateDiscussion),
 		"addDiscussionComment":    mutation("AddDiscussionCommentPayload", c.gqlAddComment),
 		"updateDiscussionComment": mutation("UpdateDiscussionCommentPayload", c.gqlUpdateComment),
 		"deleteDiscussionComment": mutation("DeleteDiscussionCommentPayload", c.gqlDeleteComment),
@@ -61,6 +63,58 @@ func checkText(text any) (string, error) {
 		return "", gqlInvalid("Body is too long (maximum is 65536 characters)")
 	}
 	return body, nil
+}
+
+// gqlCreateDiscussion starts a discussion in the repository's one category.
+func (c *call) gqlCreateDiscussion(in map[string]any) (node, error) {
+	x, err := c.lookup(in["repositoryId"])
+	if err != nil {
+		return nil, err
+	}
+	r, isRepo := x.value.(*repo)
+	switch {
+	case !isRepo:
+		return nil, &gqlError{kind: "NOT_FOUND", message: "Could not resolve to Repository node with the global id of '" + text(in["repositoryId"]) + "'."}
+	case text(in["categoryId"]) != nodeID("DIC", r.id):
+		return nil, &gqlError{kind: "NOT_FOUND", message: "Could not resolve to a node with the global id of '" + text(in["categoryId"]) + "'."}
+	case c.allow(c.caller, r, writes("read", "discussions")) != nil:
+		return nil, gqlForbidden(c)
+	case r.archived:
+		return nil, &gqlError{kind: "FORBIDDEN", message: "Repository was archived so is read-only."}
+	case strings.TrimSpace(text(in["title"])) == "":
+		return nil, gqlInvalid("Title can't be blank")
+	}
+	body, err := checkText(in["body"])
+	if err != nil {
+		return nil, err
+	}
+	return node{"discussion": c.discussionNode(c.addDiscussion(r, c.caller.actor(), text(in["title"]), body))}, nil
+}
+
+// gqlUpdateDiscussion edits a discussion, for its author and people who may triage.
+func (c *call) gqlUpdateDiscussion(in map[string]any) (node, error) {
+	x, err := c.writable(in["discussionId"])
+	if err != nil {
+		return nil, err
+	}
+	d, isDiscussion := x.value.(*discussion)
+	if !isDiscussion {
+		return nil, &gqlError{kind: "NOT_FOUND", message: "Could not resolve to Discussion node with the global id of '" + text(in["discussionId"]) + "'."}
+	}
+	if c.caller.kind == UserToken && d.by.user != c.caller.user && roleRank(c.permission(d.repo, c.caller.user).permission) < roleRank("triage") {
+		return nil, gqlForbidden(c)
+	}
+	title, body := d.title, d.body
+	if in["title"] != nil {
+		title = text(in["title"])
+	}
+	if in["body"] != nil {
+		if body, err = checkText(in["body"]); err != nil {
+			return nil, err
+		}
+	}
+	c.changeDiscussion(d, c.caller.actor(), title, body)
+	return node{"discussion": c.discussionNode(d)}, nil
 }
 
 // gqlAddComment comments on a discussion, or replies to a comment that stands by itself.

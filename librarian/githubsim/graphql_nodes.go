@@ -154,6 +154,12 @@ func (c *call) repoNode(r *repo) node {
 			}
 			return nil, &gqlError{kind: "NOT_FOUND", message: fmt.Sprintf("Could not resolve to a Discussion with the number of %d.", n)}
 		}),
+		"discussionCategories": lazy(func(args map[string]any) (any, error) {
+			if c.allow(c.caller, r, reads("discussions")) != nil {
+				return nil, gqlForbidden(c)
+			}
+			return connection("discussionCategories", args, []*repo{r}, func(r *repo) int64 { return r.id }, categoryNode)
+		}),
 		"discussions": lazy(func(args map[string]any) (any, error) {
 			if c.allow(c.caller, r, reads("discussions")) != nil {
 				return nil, gqlForbidden(c)
@@ -163,6 +169,12 @@ func (c *call) repoNode(r *repo) node {
 			return connection("discussions", args, newest, func(d *discussion) int64 { return d.id }, c.discussionNode)
 		}),
 	}
+}
+
+// categoryNode is the one category of a repository's discussions.
+func categoryNode(r *repo) node {
+	return node{"__typename": "DiscussionCategory", "id": nodeID("DIC", r.id), "name": "General", "slug": "general",
+		"emoji": ":speech_balloon:", "description": "Anything", "isAnswerable": false}
 }
 
 // written draws what everything that somebody wrote has in common.
@@ -183,8 +195,7 @@ func (c *call) discussionNode(d *discussion) node {
 	n := c.written("Discussion", nodeID("D", d.id), d.id, d.repo, d.by, d.body, c.discussionURL(d), d.created, d.updated, d.edited)
 	n["number"], n["title"], n["locked"], n["closed"], n["closedAt"], n["activeLockReason"] = d.number, d.title, d.locked, false, nil, nil
 	n["answer"], n["isAnswered"] = nil, nil
-	n["category"] = node{"__typename": "DiscussionCategory", "id": nodeID("DIC", d.repo.id), "name": "General", "slug": "general",
-		"emoji": ":speech_balloon:", "description": "Anything", "isAnswerable": false}
+	n["category"] = categoryNode(d.repo)
 	n["comments"] = lazy(func(args map[string]any) (any, error) { return c.discussionComments("comments", args, d.replies(nil)) })
 	c.reactable(n, &d.reactions)
 	return n

@@ -37,27 +37,26 @@ type pull struct {
 // OpenPull opens a pull request as somebody and writes refs/pull/N/head into the repository's git directory, which must
 // therefore be the caller's to write.
 func (s *Server) OpenPull(fullName, login string, o PullOptions) (Issue, error) {
-	made, err := s.openPull(fullName, login, o)
-	if err != nil {
-		return Issue{}, fmt.Errorf("githubsim: open pull request: %w", err)
-	}
-	return made, nil
-}
-
-func (s *Server) openPull(fullName, login string, o PullOptions) (Issue, error) {
-	ctx := context.Background()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	r, err := s.repo(fullName)
 	if err != nil {
-		return Issue{}, err
+		return Issue{}, fmt.Errorf("githubsim: open pull request: %w", err)
 	}
 	by, err := s.person(login)
 	if err != nil {
-		return Issue{}, err
+		return Issue{}, fmt.Errorf("githubsim: open pull request: %w", err)
 	}
+	made, err := s.openPull(context.Background(), r, by, o)
+	if err != nil {
+		return Issue{}, fmt.Errorf("githubsim: open pull request: %w", err)
+	}
+	return s.issueSnapshot(made), nil
+}
+
+func (s *Server) openPull(ctx context.Context, r *repo, by actor, o PullOptions) (made *issue, err error) {
 	if r.dir == nil {
-		return Issue{}, fmt.Errorf("%s has no code", fullName)
+		return nil, fmt.Errorf("%s has no code", r.fullName())
 	}
 	if o.Base == "" {
 		o.Base = r.defaultBranch
@@ -65,7 +64,7 @@ func (s *Server) openPull(fullName, login string, o PullOptions) (Issue, error) 
 	p := &pull{id: s.world.id(), draft: o.Draft, headRef: o.Head, baseRef: o.Base, headRepo: r, headOwner: r.owner, commits: 1}
 	if o.HeadRepo != "" {
 		if p.headRepo, err = s.repo(o.HeadRepo); err != nil {
-			return Issue{}, err
+			return nil, err
 		}
 		p.headOwner = p.headRepo.owner
 	}
@@ -73,18 +72,18 @@ func (s *Server) openPull(fullName, login string, o PullOptions) (Issue, error) 
 		p.headRepo = nil
 	}
 	if p.headSHA, err = r.dir.commit(ctx, o.Head, r.defaultBranch); err != nil {
-		return Issue{}, fmt.Errorf("head %s: %w", o.Head, err)
+		return nil, fmt.Errorf("head %s: %w", o.Head, err)
 	}
 	if p.baseSHA, err = r.dir.commit(ctx, "refs/heads/"+o.Base, r.defaultBranch); err != nil {
-		return Issue{}, fmt.Errorf("base %s: %w", o.Base, err)
+		return nil, fmt.Errorf("base %s: %w", o.Base, err)
 	}
 	if err := s.countPull(ctx, r, p); err != nil {
-		return Issue{}, err
+		return nil, err
 	}
 	if err := r.dir.setRef(ctx, fmt.Sprintf("refs/pull/%d/head", r.lastNumber+1), p.headSHA); err != nil {
-		return Issue{}, err
+		return nil, err
 	}
-	return s.issueSnapshot(s.addIssue(r, by, o.Title, o.Body, p, o.Labels)), nil
+	return s.addIssue(r, by, o.Title, o.Body, p, o.Labels), nil
 }
 
 // countPull fills in the numbers that GitHub shows: files, lines, commits.
@@ -198,6 +197,46 @@ func getPull(c *call) (reply, error) {
 		return reply{}, err
 	}
 	return ok(c.pullJSON(i))
+}
+
+// createPull opens a pull request between two branches of one repository.
+// https://docs.github.com/en/rest/pulls/pulls#create-a-pull-request
+func createPull(c *call) (reply, error) {
+	r, err := c.target(writes("read", "pull_requests"))
+	if err != nil {
+		return reply{}, err
+	}
+	var in struct {
+		Title string `json:"title"`
+		Body  string `json:"body"`
+		Head  string `json:"head"`
+		Base  string `json:"base"`
+		Draft bool   `json:"draft"`
+	}
+	if err := c.input(&in); err != nil {
+		return reply{}, err
+	}
+	const kind = "PullRequest"
+	switch {
+	case strings.TrimSpace(in.Title) == "":
+		return reply{}, unprocessable(kind, "title", "missing_field", "title can't be blank")
+	case in.Base == "":
+		return reply{}, unprocessable(kind, "base", "missing_field", "base can't be blank")
+	}
+	if err := checkBody(kind, in.Body); err != nil {
+		return reply{}, err
+	}
+	head := strings.TrimPrefix(in.Head, r.owner.Login+":") // GitHub takes both forms
+	if r.dir != nil {
+		if _, err := r.dir.commit(c.r.Context(), "refs/heads/"+head, r.defaultBranch); err != nil {
+			return reply{}, unprocessable(kind, "head", "invalid", "head is not a branch here")
+		}
+	}
+	i, err := c.openPull(c.r.Context(), r, c.caller.actor(), PullOptions{Title: in.Title, Body: in.Body, Head: head, Base: in.Base, Draft: in.Draft})
+	if err != nil {
+		return reply{}, unprocessable(kind, "base", "invalid", err.Error())
+	}
+	return reply{status: http.StatusCreated, body: c.pullJSON(i), header: location(c.pullURL(i))}, nil
 }
 
 func listPulls(c *call) (reply, error) {

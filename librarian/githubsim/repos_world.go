@@ -34,6 +34,8 @@ type RepoOptions struct {
 // Repo is a repository as it was when it was read.
 type Repo struct {
 	ID            int64
+	NodeID        string
+	CategoryID    string // node id of the one category of its discussions
 	Owner, Name   string
 	Visibility    string
 	DefaultBranch string
@@ -80,7 +82,7 @@ func (r *repo) fullName() string { return r.owner.Login + "/" + r.name }
 func (r *repo) private() bool    { return r.visibility != Public }
 
 func (s *Server) snapshot(r *repo) Repo {
-	return Repo{ID: r.id, Owner: r.owner.Login, Name: r.name, Visibility: r.visibility, DefaultBranch: r.defaultBranch, Archived: r.archived,
+	return Repo{ID: r.id, NodeID: nodeID("R", r.id), CategoryID: nodeID("DIC", r.id), Owner: r.owner.Login, Name: r.name, Visibility: r.visibility, DefaultBranch: r.defaultBranch, Archived: r.archived,
 		Description: r.description, Language: r.language, Topics: slices.Clone(r.topics), Stars: r.stars, Fork: r.fork,
 		CloneURL: s.base + "/" + r.fullName() + ".git"}
 }

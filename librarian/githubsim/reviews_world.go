@@ -160,10 +160,14 @@ func (s *Server) EditReview(id int64, login, body string) error {
 	if err != nil {
 		return fmt.Errorf("githubsim: edit review %d: %w", id, err)
 	}
+	s.changeReview(r, by, body)
+	return nil
+}
+
+func (s *Server) changeReview(r *review, by actor, body string) {
 	from := r.body
 	r.body = body
 	s.emitReview(r, by, "edited", object{"changes": object{"body": object{"from": from}}})
-	return nil
 }
 
 // ReviewComment writes a comment on a pull request's diff as somebody. As on GitHub it makes a review of its own, so that two

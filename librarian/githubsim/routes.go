@@ -74,6 +74,7 @@ var routes = sync.OnceValue(func() []route {
 		{method: "DELETE", path: repo + "/issues/{number}/reactions/{reaction}", handle: unreactIssue},
 
 		{method: "GET", path: repo + "/pulls", handle: listPulls},
+		{method: "POST", path: repo + "/pulls", handle: createPull},
 		{method: "GET", path: repo + "/pulls/comments", handle: listRepoReviewComments},
 		{method: "GET", path: repo + "/pulls/comments/{id}", handle: getReviewComment},
 		{method: "PATCH", path: repo + "/pulls/comments/{id}", handle: editReviewComment},
@@ -86,7 +87,9 @@ var routes = sync.OnceValue(func() []route {
 		{method: "POST", path: repo + "/pulls/{number}/comments", handle: createReviewComment},
 		{method: "POST", path: repo + "/pulls/{number}/comments/{id}/replies", handle: replyToReviewComment},
 		{method: "GET", path: repo + "/pulls/{number}/reviews", handle: listReviews},
+		{method: "POST", path: repo + "/pulls/{number}/reviews", handle: createReview},
 		{method: "GET", path: repo + "/pulls/{number}/reviews/{id}", handle: getReview},
+		{method: "PUT", path: repo + "/pulls/{number}/reviews/{id}", handle: editReview},
 		{method: "GET", path: repo + "/pulls/{number}/reviews/{id}/comments", handle: reviewOwnComments},
 		{method: "GET", path: repo + "/pulls/{number}/files", handle: pullFiles, git: true},
 
