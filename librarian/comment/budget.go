@@ -299,8 +299,7 @@ func (a *account) earliest(k kind) time.Time {
 		span time.Duration
 	}{{minuteLimits[k], time.Minute + drift}, {hourLimits[k], time.Hour + drift}} {
 		all, own := 0, 0
-		for i := len(a.writes) - 1; i >= 0; i-- { // until the one that has to leave the window first
-			s := a.writes[i]
+		for _, s := range slices.Backward(a.writes) { // until the one that has to leave the window first
 			all++
 			if s.kind == k {
 				own++

@@ -200,7 +200,7 @@ func TestEachKindLeavesRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBudget(time.Now, nil)
 		spend := func(k kind) (n int) { // all that goes at once
-			for ; b.account(7).earliest(k).Sub(time.Now()) <= 0; n++ {
+			for ; time.Until(b.account(7).earliest(k)) <= 0; n++ {
 				require.NoError(t, b.acquire(t.Context(), 7, k))
 			}
 			return n
