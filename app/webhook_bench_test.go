@@ -40,7 +40,8 @@ func BenchmarkWebhook(b *testing.B) {
 			var spent, spentBare, spentKept time.Duration
 			const batch = 64
 			for b.Loop() {
-				spent += burst(b, connections, batch, func() error { return w.deliver(b.Context(), client) })
+				deliveries := w.deliveries(batch) // GitHub makes them, not we
+				spent += burst(b, connections, batch, func() error { return w.deliver(b.Context(), client, <-deliveries) })
 				spentBare += burst(b, connections, batch, func() error { return plain.insert(b.Context()) })
 				spentKept += burst(b, connections, batch, func() error { return kept.insert(b.Context()) })
 			}
@@ -105,7 +106,7 @@ func newWebhookBench(b *testing.B) *webhookBench {
 	srv := httptest.NewServer(hook)
 	b.Cleanup(srv.Close)
 	w := &webhookBench{url: srv.URL}
-	require.NoError(b, w.deliver(b.Context(), srv.Client()))
+	require.NoError(b, w.deliver(b.Context(), srv.Client(), <-w.deliveries(1)))
 	for _, t := range []struct{ name, columns, keys string }{
 		{"runs", "*", "id key"}, {"deliveries", "*", "id run"}, {"river_job", "args, kind, max_attempts, queue, metadata, priority, scheduled_at, state, tags", ""},
 	} {
@@ -192,24 +193,39 @@ func (s *bareStore) insert(ctx context.Context) error {
 	return tx.Commit()
 }
 
-// deliver sends a comment that asks, of the size that GitHub's are.
-func (w *webhookBench) deliver(ctx context.Context, client *http.Client) error {
-	n := w.n.Add(1)
-	body := fmt.Appendf(nil, `{"action":"created","comment":{"id":%d,"body":"@librarian where is the retry delay computed?",`+
-		`"user":{"id":7,"login":"mona","type":"User"},"created_at":"2026-11-30T12:00:00Z"},"issue":{"id":5,"number":12,"title":"Slow retries","body":%q},`+
-		`"repository":{"id":1001,"full_name":"acme/app","private":true},"installation":{"id":31},"sender":{"id":7,"login":"mona","type":"User"}}`,
-		n, strings.Repeat("https://api.github.example/repos/acme/app/contents/{+path} and what else there is. ", 150))
-	mac := hmac.New(sha256.New, []byte(benchSecret))
-	mac.Write(body)
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, w.url, bytes.NewReader(body))
+// delivery is a signed comment that asks.
+type delivery struct {
+	id, signature string
+	body          []byte
+}
+
+// deliveries makes n comments of the size that GitHub's are.
+func (w *webhookBench) deliveries(n int) <-chan delivery {
+	out := make(chan delivery, n)
+	var urls strings.Builder // that each of GitHub's objects comes with
+	for i := range 45 {
+		fmt.Fprintf(&urls, `,"thing_%d_url":"https://api.github.example/repos/acme/app/things/%d{/id}"`, i, i)
+	}
+	for range n {
+		n := w.n.Add(1)
+		body := fmt.Appendf(nil, `{"action":"created","comment":{"id":%d,"body":"@librarian where is the retry delay computed?",`+
+			`"user":{"id":7,"login":"mona","type":"User"%[2]s},"created_at":"2026-11-30T12:00:00Z"},"issue":{"id":5,"number":12,"title":"Slow retries",`+
+			`"body":"They take long."%[2]s},"repository":{"id":1001,"full_name":"acme/app","private":true%[2]s},"installation":{"id":31},`+
+			`"sender":{"id":7,"login":"mona","type":"User"%[2]s}}`, n, urls.String())
+		mac := hmac.New(sha256.New, []byte(benchSecret))
+		mac.Write(body)
+		out <- delivery{fmt.Sprintf("%036d", n), "sha256=" + hex.EncodeToString(mac.Sum(nil)), body}
+	}
+	return out
+}
+
+func (w *webhookBench) deliver(ctx context.Context, client *http.Client, d delivery) error {
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, w.url, bytes.NewReader(d.body))
 	if err != nil {
 		return err
 	}
-	for k, v := range map[string]string{
-		"Content-Type": "application/json", "X-GitHub-Event": "issue_comment", "X-GitHub-Delivery": fmt.Sprintf("%036d", n),
-		"X-Hub-Signature-256": "sha256=" + hex.EncodeToString(mac.Sum(nil)),
-	} {
-		r.Header.Set(k, v)
+	r.Header = http.Header{
+		"Content-Type": {"application/json"}, "X-Github-Event": {"issue_comment"}, "X-Github-Delivery": {d.id}, "X-Hub-Signature-256": {d.signature},
 	}
 	res, err := client.Do(r)
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"sort"
 	"strings"
+	"sync"
 
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/parser"
@@ -44,13 +45,13 @@ func scan(src []byte, names []string) *document {
 	return d
 }
 
-// blockParser is made anew for each text: goldmark's parser keeps state between the option and the first use.
-func blockParser() parser.Parser {
+// blockParser is one for all texts: what it knows of a text it keeps in that text's context.
+var blockParser = sync.OnceValue(func() parser.Parser {
 	return parser.NewParser(
 		parser.WithBlockParsers(parser.DefaultBlockParsers()...),
 		parser.WithParagraphTransformers(util.Prioritized(linkDefinitions{parser.LinkReferenceParagraphTransformer}, 100)),
 	)
-}
+})
 
 // maxDefinitions is how many lines a paragraph of link definitions may have: goldmark moves all lines behind each one.
 const maxDefinitions = 2_000
