@@ -31,7 +31,8 @@ type sharedTree struct {
 	list  func() (*Tree, error) // read once
 	holds int                   // guarded by Store.mu
 	locks []*fileLock           // shared: neither the tree nor its store is removed
-	ahead context.CancelFunc    // ends the fetch of its history, nil if there is none; guarded by Store.mu
+	index treeIndex
+	ahead context.CancelFunc // ends the fetch of its history, nil if there is none; guarded by Store.mu
 }
 
 // SHA is the full id of the commit.
@@ -204,6 +205,7 @@ func (s *Store) letGo(t *sharedTree) {
 	if t.ahead != nil {
 		t.ahead()
 	}
+	t.index.close()
 	_ = t.root.Close()
 	unlockAll(t.locks)
 }

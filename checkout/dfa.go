@@ -69,8 +69,8 @@ func (d *dfa) find(b []byte) int {
 	for i := 0; i < len(b); {
 		nx := st.next[b[i]]
 		if nx == nil {
-			w := 1
-			if nx, w = d.follow(st, b[i:]); nx == d.match {
+			nx, w := d.follow(st, b[i:])
+			if nx == d.match {
 				return i
 			}
 			st = nx

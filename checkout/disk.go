@@ -91,6 +91,9 @@ func (s *Store) treesTake(k storeKey, shas []string) int64 {
 			continue
 		}
 		u.trees[sha] = true
+		if fi, err := os.Stat(filepath.Join(s.treeDir(k, sha), "marks")); err == nil {
+			u.bytes += onDisk(fi.Size())
+		}
 		if m, err := s.readMeta(k, sha); err == nil {
 			if known && m.Own > 0 || m.Own >= m.Bytes {
 				u.bytes += m.Own
@@ -128,6 +131,16 @@ func (s *Store) noteFreed(k storeKey, sha string, freed int64) {
 		if s.used[k] = u; len(u.trees) == 0 {
 			delete(s.used, k)
 		}
+	}
+}
+
+// noteGrown notes that something was put beside a tree.
+func (s *Store) noteGrown(k storeKey, sha string, bytes int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if u := s.used[k]; u.trees[sha] {
+		u.bytes += bytes
+		s.used[k] = u
 	}
 }
 

@@ -68,6 +68,8 @@ func (e *PatternError) Hint() string {
 // Grep searches the lines of the tree's text files. Time grows linearly with
 // the text whatever the pattern is. Symbolic links and submodules are left out.
 func (c *Checkout) Grep(ctx context.Context, o GrepOptions) (GrepResult, error) {
+	c.store.searches.Add(1)
+	defer c.store.searches.Add(-1)
 	var res GrepResult
 	m, err := newMatcher(o)
 	if err != nil {
@@ -86,15 +88,30 @@ func (c *Checkout) Grep(ctx context.Context, o GrepOptions) (GrepResult, error) 
 			workers[i].dfa = newDFA(m.prog)
 		}
 	}
+	known := c.sift(ctx, m, tree, files, len(workers))
+	if len(files) >= filesForIndex {
+		defer c.store.wantIndex(c.tree) // for the next one
+	}
 	// Batches keep the order and stop the work soon after the limit.
-	for size := 32; len(files) > 0 && !res.Limited; size = min(2*size, 4096) {
-		batch := files[:min(size, len(files))]
-		files = files[len(batch):]
+	var batch []int32
+	for size, i := 32, 0; i < len(files) && !res.Limited; size = min(2*size, 4096) {
+		from := i
+		for batch = batch[:0]; i < len(files) && len(batch) < size; i++ {
+			if known == nil || known[i] == mayMatch {
+				batch = append(batch, files[i])
+			}
+		}
 		found := make([]fileMatches, len(batch))
 		if err := grepBatch(ctx, workers, tree.Entries, batch, found, around, limit+1); err != nil {
 			return res, err
 		}
-		for _, f := range found {
+		for j := from; j < i; j++ {
+			var f fileMatches
+			if known == nil || known[j] == mayMatch {
+				f, found = found[0], found[1:]
+			} else {
+				f.binary = known[j] == notText
+			}
 			if f.binary {
 				res.Binary++
 				continue

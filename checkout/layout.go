@@ -18,7 +18,7 @@ import (
 //
 //	stores/<class>/<repository>/repo.git   the bare store: objects, no configuration of anybody else's
 //	stores/<class>/<repository>/refs.json  what upstream last said of each ref, and when
-//	stores/<class>/<repository>/trees/<sha>/{tree/,list,meta.json}
+//	stores/<class>/<repository>/trees/<sha>/{tree/,list,meta.json,marks}
 //	locks/                                 see locks
 //	tmp/<name>/                            being made, or being removed
 //

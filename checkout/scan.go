@@ -62,25 +62,12 @@ var byteOrderMark = []byte("\xef\xbb\xbf")
 
 // file searches one file.
 func (s *scanner) file(e *Entry, around, limit int) (fileMatches, error) {
-	if e.Size > MaxRead {
-		return fileMatches{binary: true}, nil
+	text, ok, err := s.text(e, s.wide)
+	if err != nil || !ok {
+		return fileMatches{binary: !ok}, err
 	}
-	if e.Size == 0 {
-		return fileMatches{}, nil
-	}
-	raw, err := s.read(e)
-	if err != nil {
-		return fileMatches{}, err
-	}
-	if isBinary(raw) || raw[0] >= 0xfe || s.wide && !utf8.Valid(raw) {
-		text, _, binary := decode(raw)
-		if binary {
-			return fileMatches{binary: true}, nil
-		}
-		raw = text
-	}
-	raw = bytes.TrimPrefix(raw, byteOrderMark) // it is no part of the first line
-	return s.search(e.Path, raw, around, limit), nil
+	text = bytes.TrimPrefix(text, byteOrderMark) // it is no part of the first line
+	return s.search(e.Path, text, around, limit), nil
 }
 
 // read reads a whole file into the scanner's buffer. It opens it by its path:

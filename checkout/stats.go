@@ -7,8 +7,8 @@ import (
 
 // counters count since New.
 type counters struct {
-	resolves, fetches, clones, trees, hits, evictions, repacks, ahead atomic.Int64
-	requests, bytes, nanos, disk                                      atomic.Int64
+	resolves, fetches, clones, trees, hits, evictions, repacks, indexes, ahead atomic.Int64
+	requests, bytes, nanos, disk                                               atomic.Int64
 }
 
 // Stats are a Store's counters since New.
@@ -21,6 +21,7 @@ type Stats struct {
 	Evictions int64         // trees and stores removed for want of room
 	Repacks   int64         // stores repacked
 	Ahead     int64         // histories, or their beginnings, fetched in the background
+	Indexes   int64         // made of trees, for searches
 	Requests  int64         // HTTP requests to hosts
 	Bytes     int64         // of their answers' bodies
 	Network   time.Duration // spent in git commands that talked to a host
@@ -32,7 +33,7 @@ func (s *Store) Stats() Stats {
 	c := &s.stats
 	return Stats{
 		Resolves: c.resolves.Load(), Fetches: c.fetches.Load(), Clones: c.clones.Load(), Trees: c.trees.Load(),
-		Hits: c.hits.Load(), Evictions: c.evictions.Load(), Repacks: c.repacks.Load(), Ahead: c.ahead.Load(),
+		Hits: c.hits.Load(), Evictions: c.evictions.Load(), Repacks: c.repacks.Load(), Indexes: c.indexes.Load(), Ahead: c.ahead.Load(),
 		Requests: c.requests.Load(), Bytes: c.bytes.Load(), Network: time.Duration(c.nanos.Load()), Disk: c.disk.Load(),
 	}
 }

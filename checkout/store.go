@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -116,6 +117,9 @@ type Store struct {
 	running map[storeKey]chan struct{} // histories being fetched ahead; closed when that is over
 	started bool
 	closed  bool
+
+	indexing bool         // an index is being made, see indexing.go; guarded by mu
+	searches atomic.Int32 // that are going on
 
 	evicting sync.Mutex
 

@@ -1,0 +1,238 @@
+package checkout
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"os"
+	"slices"
+	"sync"
+	"sync/atomic"
+)
+
+// textIndex is the file "marks" beside a tree: each file's marks, by which a
+// search leaves out files that cannot match. It only ever leaves out: with it
+// and without, a search finds the same.
+//
+// First come blocks of marks, in the order of the listing, then the head: a
+// byte for each entry of the listing, 12 bytes for each block, and headSize
+// bytes of what it all is. Numbers are little-endian.
+//
+// The file is a cache. One that is of another commit, of another version or
+// damaged is not used: every block is summed when it is read.
+type textIndex struct {
+	f      *os.File
+	kinds  []byte // by entry of the listing: a kind below, or the logarithm of how many bits its marks have
+	blocks []markBlock
+}
+
+// markBlock is a stretch of marks that is read in one piece.
+type markBlock struct {
+	first, end int // entries of the listing
+	at         int64
+	size       int
+	sum        uint32
+}
+
+// The kinds of entries that have no marks.
+const (
+	kindNone   = 0    // not a file
+	kindBinary = 0xff // not text
+)
+
+const (
+	blockSize = 256 << 10 // from which on a block is full
+	headMagic = "librarian marks 1\n"
+	headSize  = 4 + 4 + 4 + 40 + len(headMagic) // checksum of the head, entries, blocks, commit
+	maxHead   = 64 << 20
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// errStale says that an index cannot be used.
+var errStale = errors.New("index is damaged, or of something else")
+
+// openIndex opens the index of a commit's tree with so many entries.
+func openIndex(path, sha string, entries int) (_ *textIndex, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			_ = f.Close()
+		}
+	}()
+	fi, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	tail := make([]byte, headSize)
+	if fi.Size() < int64(len(tail)) {
+		return nil, errStale
+	}
+	if _, err := f.ReadAt(tail, fi.Size()-int64(len(tail))); err != nil {
+		return nil, err
+	}
+	blocks := int64(binary.LittleEndian.Uint32(tail[8:]))
+	size := int64(entries) + 12*blocks
+	if int64(binary.LittleEndian.Uint32(tail[4:])) != int64(entries) || string(tail[12:]) != fmt.Sprintf("%-40.40s%s", sha, headMagic) || size > min(maxHead, fi.Size()-int64(headSize)) {
+		return nil, errStale
+	}
+	head := make([]byte, size)
+	if _, err := f.ReadAt(head, fi.Size()-int64(headSize)-size); err != nil {
+		return nil, err
+	}
+	if headSum(head, tail) != binary.LittleEndian.Uint32(tail) {
+		return nil, errStale
+	}
+	x := &textIndex{f: f, kinds: head[:entries]}
+	at := int64(0)
+	for b := head[entries:]; len(b) > 0; b = b[12:] {
+		bl := markBlock{first: int(binary.LittleEndian.Uint32(b)), end: entries, at: at, size: int(binary.LittleEndian.Uint32(b[4:])), sum: binary.LittleEndian.Uint32(b[8:])}
+		if n := len(x.blocks); n > 0 {
+			x.blocks[n-1].end = bl.first
+		}
+		x.blocks = append(x.blocks, bl)
+		at += int64(bl.size)
+	}
+	return x, nil
+}
+
+// headSum sums the head with what follows the sum in its tail.
+func headSum(head, tail []byte) uint32 {
+	return crc32.Update(crc32.Checksum(head, castagnoli), castagnoli, tail[4:])
+}
+
+func (x *textIndex) close() { _ = x.f.Close() }
+
+// What a search knows of a file beforehand.
+const (
+	mayMatch byte = iota
+	noMatch       // text, without what the pattern asks for
+	notText
+)
+
+// sift tells of each of the files, by their numbers in the listing in ascending
+// order, whether it may match.
+func (x *textIndex) sift(ctx context.Context, q *gramQuery, files []int32, workers int) ([]byte, error) {
+	out := make([]byte, len(files))
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	errs := make([]error, min(workers, len(x.blocks)))
+	for w := range errs {
+		wg.Go(func() {
+			buf := make([]byte, 0, 2*blockSize)
+			for ctx.Err() == nil {
+				i := int(next.Add(1)) - 1
+				if i >= len(x.blocks) {
+					return
+				}
+				bl := &x.blocks[i]
+				lo, _ := slices.BinarySearch(files, int32(bl.first))
+				hi, _ := slices.BinarySearch(files, int32(bl.end))
+				if lo == hi {
+					continue
+				}
+				if buf, errs[w] = x.read(bl, buf); errs[w] != nil {
+					return
+				}
+				if errs[w] = x.siftBlock(q, bl, buf, files[lo:hi], out[lo:hi]); errs[w] != nil {
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+	return out, errors.Join(append(errs, context.Cause(ctx))...)
+}
+
+// read reads a block and sees that it is what was written.
+func (x *textIndex) read(bl *markBlock, buf []byte) ([]byte, error) {
+	buf = slices.Grow(buf[:0], bl.size)[:bl.size]
+	if _, err := x.f.ReadAt(buf, bl.at); err != nil {
+		return nil, fmt.Errorf("%w: %w", errStale, err)
+	}
+	if crc32.Checksum(buf, castagnoli) != bl.sum {
+		return nil, errStale
+	}
+	return buf, nil
+}
+
+func (x *textIndex) siftBlock(q *gramQuery, bl *markBlock, b []byte, files []int32, out []byte) error {
+	n := 0
+	for i := bl.first; i < bl.end && n < len(files); i++ {
+		size := marksSize(x.kinds[i])
+		if size > len(b) {
+			return errStale
+		}
+		if int(files[n]) == i {
+			switch {
+			case x.kinds[i] == kindBinary:
+				out[n] = notText
+			case size > 0 && !q.in(marks(b[:size])):
+				out[n] = noMatch
+			}
+			n++
+		}
+		b = b[size:]
+	}
+	return nil
+}
+
+// marksSize gives how many bytes the marks of an entry have.
+func marksSize(kind byte) int {
+	if kind < minMarkBits || kind > maxMarkBits {
+		return 0
+	}
+	return 1 << kind / 8
+}
+
+// indexWriter writes an index.
+type indexWriter struct {
+	w      io.Writer
+	kinds  []byte
+	blocks []byte
+	block  []byte
+	first  int // entry of the block
+}
+
+// add adds the next entry; marks were appended to x.block already.
+func (x *indexWriter) add(kind byte) error {
+	x.kinds = append(x.kinds, kind)
+	if len(x.block) >= blockSize {
+		return x.flush()
+	}
+	return nil
+}
+
+func (x *indexWriter) flush() error {
+	x.blocks = binary.LittleEndian.AppendUint32(x.blocks, uint32(x.first))
+	x.blocks = binary.LittleEndian.AppendUint32(x.blocks, uint32(len(x.block)))
+	x.blocks = binary.LittleEndian.AppendUint32(x.blocks, crc32.Checksum(x.block, castagnoli))
+	x.first = len(x.kinds)
+	_, err := x.w.Write(x.block)
+	x.block = x.block[:0]
+	return err
+}
+
+// finish writes the head.
+func (x *indexWriter) finish(sha string) error {
+	if x.first < len(x.kinds) {
+		if err := x.flush(); err != nil {
+			return err
+		}
+	}
+	tail := make([]byte, 12, headSize)
+	binary.LittleEndian.PutUint32(tail[4:], uint32(len(x.kinds)))
+	binary.LittleEndian.PutUint32(tail[8:], uint32(len(x.blocks)/12))
+	tail = fmt.Appendf(tail, "%-40.40s%s", sha, headMagic)
+	head := slices.Concat(x.kinds, x.blocks)
+	binary.LittleEndian.PutUint32(tail, headSum(head, tail))
+	_, err := x.w.Write(bytes.Join([][]byte{head, tail}, nil))
+	return err
+}
