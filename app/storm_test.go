@@ -80,8 +80,8 @@ func newStorm(t *testing.T, s storm) *flow {
 	return f
 }
 
-// rage lets the storm come down and waits until every run is over. It tells when the process was killed.
-func (f *flow) rage(s storm) (all []stormed, kills []time.Time) {
+// rage lets the storm come down and waits until every run is over.
+func (f *flow) rage(s storm) (all []stormed) {
 	f.t.Helper()
 	if s.delay > 0 {
 		defer f.sim.Inject(githubsim.Fault{Path: regexp.MustCompile(`^/api/`), Delay: s.delay})()
@@ -97,7 +97,6 @@ func (f *flow) rage(s storm) (all []stormed, kills []time.Time) {
 	go func() { fed <- f.feed(s, began, func(a stormed) { all = append(all, a) }) }()
 	for _, at := range s.kills {
 		time.Sleep(time.Until(began.Add(at)))
-		kills = append(kills, time.Now())
 		process = f.again(process)
 	}
 	require.NoError(f.t, <-fed)
@@ -105,11 +104,10 @@ func (f *flow) rage(s storm) (all []stormed, kills []time.Time) {
 	weather.Wait()
 	require.NoError(f.t, f.sim.WaitDeliveries(f.t.Context()))
 	if f.lost() > 0 { // what came while nobody listened is asked for again at the start, and then every few minutes
-		kills = append(kills, time.Now())
 		f.again(process)
 	}
 	f.over(all, s.patience)
-	return all, kills
+	return all
 }
 
 // over waits until every run is over and every question was taken.
@@ -296,14 +294,14 @@ var (
 	newAnswer = regexp.MustCompile(`/issues/\d+/comments$`)
 )
 
-// acknowledged gives, for each question, the time from before it was written to 👀.
-func (f *flow) acknowledged(all []stormed) []time.Duration {
+// acknowledged gives, for each question, the time from before it was written to 👀, which stands there delay after it was sent.
+func (f *flow) acknowledged(all []stormed, delay time.Duration) []time.Duration {
 	eyes := map[int64]time.Time{}
 	for _, r := range f.sim.Requests() {
 		if m := eyesPath.FindStringSubmatch(r.Path); m != nil && r.Method == "POST" && strings.Contains(r.Body, "eyes") && r.Status/100 == 2 {
 			id, _ := strconv.ParseInt(m[1], 10, 64)
 			if eyes[id].IsZero() {
-				eyes[id] = r.Time
+				eyes[id] = r.Time.Add(delay)
 			}
 		}
 	}
@@ -318,11 +316,12 @@ func (f *flow) acknowledged(all []stormed) []time.Duration {
 }
 
 // limitsKept asserts GitHub's bounds for what writes, by installation: 80 in any minute, 500 in an hour, and comments a second
-// apart. Arrivals are a little off from when they were sent, so the spacing is looked at over ten of them. Reactions are counted
-// across no kill, and neither is the spacing: a new process begins with a fresh budget.
-func (f *flow) limitsKept(kills []time.Time) {
+// apart. Arrivals are a little off from when they were sent, so the spacing is looked at over ten of them. It makes no
+// difference whether the process was killed meanwhile.
+func (f *flow) limitsKept() {
 	f.t.Helper()
 	writes, comments := map[int64][]time.Time{}, map[int64][]time.Time{}
+	most := 0
 	for _, r := range f.sim.Requests() {
 		if r.Caller != githubsim.InstallationToken || r.Method == "GET" || !strings.Contains(r.Path, "/repos/") {
 			continue
@@ -333,31 +332,22 @@ func (f *flow) limitsKept(kills []time.Time) {
 		}
 	}
 	require.NotEmpty(f.t, writes)
-	killed := func(from, to time.Time) bool {
-		return slices.ContainsFunc(kills, func(k time.Time) bool { return k.After(from) && k.Before(to) })
-	}
-	for in, at := range comments {
-		for i := 80; i < len(at); i++ {
-			require.Greater(f.t, at[i].Sub(at[i-80]), 58*time.Second, "installation %d: more than 80 comments in a minute", in)
-		}
-	}
 	for in, at := range writes {
 		require.LessOrEqual(f.t, len(at), 500, "installation %d", in)
-		for i := 80; i < len(at); i++ {
-			if killed(at[i-80], at[i]) { // what the dead process wrote is not known to the next one
-				continue
+		for i := range at {
+			n := 1
+			for n <= i && at[i].Sub(at[i-n]) < time.Minute {
+				n++
 			}
-			require.Greater(f.t, at[i].Sub(at[i-80]), 58*time.Second, "installation %d: more than 80 writes in a minute", in)
+			most = max(most, n)
 		}
 	}
+	f.t.Logf("at most %d writes in a minute", most)
+	require.LessOrEqual(f.t, most, 80)
 	const n = 10
 	for in, at := range comments {
 		for i := n - 1; i < len(at); i++ {
-			from, to := at[i-n+1], at[i]
-			if killed(from, to) {
-				continue
-			}
-			require.Greater(f.t, to.Sub(from), (n-2)*time.Second, "installation %d: comments closer than a second", in)
+			require.Greater(f.t, at[i].Sub(at[i-n+1]), (n-2)*time.Second, "installation %d: comments closer than a second", in)
 		}
 	}
 }
@@ -371,40 +361,58 @@ func TestStorm(t *testing.T) {
 	}
 	f := newStorm(t, s)
 	began := time.Now()
-	all, kills := f.rage(s)
+	all := f.rage(s)
 	took := time.Since(began).Round(time.Second)
 	answered, marked := f.once(all)
 	t.Logf("%d deliveries, %d questions, %d answered, %d marked, the last after %s", len(f.sim.Deliveries()), len(all), answered, marked, took)
 	require.GreaterOrEqual(t, answered*100, len(all)*99)
-	require.GreaterOrEqual(t, marked*100, len(all)*90, "a mark is tried three times")
-	f.limitsKept(kills)
+	require.Equal(t, len(all), marked)
+	f.limitsKept()
 }
 
-// 👀 comes within a second at the 99th percentile when GitHub takes 150 ms a call. Only the long form holds the time: a short one
-// runs beside everything else.
+// 👀 comes within a second at the 99th percentile when GitHub takes 150 ms a call, to those of the burst too. Only the long form
+// holds the time: a short one runs beside everything else, and asserts that no 👀 waits for research.
 func TestStormAcknowledges(t *testing.T) {
 	t.Parallel()
-	s := storm{installations: 6, deliveries: 200, burst: 6, over: 6 * time.Second, delay: 150 * time.Millisecond, patience: 60 * time.Second}
-	within := 15 * time.Second
-	if os.Getenv("LIBRARIAN_LONG") != "" {
+	long := os.Getenv("LIBRARIAN_LONG") != ""
+	s := storm{installations: 6, deliveries: 200, burst: 8, over: 6 * time.Second, delay: 150 * time.Millisecond, patience: 60 * time.Second}
+	if long {
 		s = storm{installations: 30, deliveries: 3000, burst: 20, over: time.Minute, delay: 150 * time.Millisecond, patience: 4 * time.Minute}
-		within = time.Second
 	}
 	f := newStorm(t, s)
-	f.cfg.Queue.Research = s.burst + 4 // a question is acknowledged when its run has a place to work in
-	all, _ := f.rage(s)
+	if !long {
+		f.cfg.Queue.Research = 1
+	}
+	all := f.rage(s)
 	answered, marked := f.once(all)
 	require.Equal(t, len(all), answered)
-	everywhere := f.acknowledged(all)
-	require.GreaterOrEqual(t, len(everywhere)*100, len(all)*98)
-	t.Logf("with the burst: %d of %d acknowledged, the slowest after %s", len(everywhere), len(all), everywhere[len(everywhere)-5:])
-	// Twenty at once, at four writes each, spend the 80 writes of their installation's minute; what else is asked there waits.
-	rest := slices.DeleteFunc(slices.Clone(all), func(a stormed) bool { return a.repo == "org00/code" })
-	took := f.acknowledged(rest)
-	require.Len(t, took, len(rest))
+	require.Equal(t, len(all), marked)
+	took := f.acknowledged(all, s.delay)
+	require.Len(t, took, len(all))
 	p99 := took[(len(took)*99+99)/100-1]
-	t.Logf("%d questions, %d marked, 👀 after %s in the middle, %s at the 95th, %s at the 99th percentile, %s at most", len(all), marked, took[len(took)/2], took[len(took)*95/100], p99, took[len(took)-1])
-	require.GreaterOrEqual(t, marked*100, len(all)*98, "twenty at once fill the minute's 80 writes, and the last marks may not wait for the next")
-	require.LessOrEqual(t, p99, within)
-	f.limitsKept(nil)
+	t.Logf("%d questions, 👀 after %s in the middle, %s at the 95th, %s at the 99th percentile, %s at most", len(all), took[len(took)/2], took[len(took)*95/100], p99, took[len(took)-1])
+	f.limitsKept()
+	if long {
+		require.LessOrEqual(t, p99, time.Second)
+		return
+	}
+	burst := slices.DeleteFunc(slices.Clone(all), func(a stormed) bool { return a.repo != "org00/code" })
+	require.LessOrEqual(t, f.answersBeforeEyes(burst), len(burst)/2)
+}
+
+// answersBeforeEyes counts the answers to questions, all in one repository, that were posted when the last of them had its 👀.
+func (f *flow) answersBeforeEyes(questions []stormed) int {
+	answers, marked := 0, 0
+	for _, r := range f.sim.Requests() {
+		switch m := eyesPath.FindStringSubmatch(r.Path); {
+		case r.Method != "POST" || !strings.Contains(r.Path, questions[0].repo):
+		case m != nil && strings.Contains(r.Body, "eyes"):
+			if marked++; marked == len(questions) {
+				return answers
+			}
+		case newAnswer.MatchString(r.Path):
+			answers++
+		}
+	}
+	return answers
 }
