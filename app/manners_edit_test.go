@@ -38,6 +38,18 @@ func TestT10_AnEditTakesAQuestionBack(t *testing.T) {
 		require.Equal(t, "rocket", f.settled(c.ID), "a mention that is put in again asks again")
 		require.Contains(t, f.ours("acme/pantry", c.ID)[0].Body, "Now then.")
 	})
+	t.Run("T10 and asks once more by the same words", func(t *testing.T) {
+		t.Parallel()
+		started := make(chan struct{})
+		f := newFlow(t, modeltest.New(modeltest.Hang(started), results("Now then.")), nil)
+		c := f.say("acme/pantry", 1, simUser, "@librarian what spoils first?")
+		<-started
+		require.NoError(t, f.sim.EditComment(c.ID, simUser, "never mind"))
+		f.ended(1)
+		require.NoError(t, f.sim.EditComment(c.ID, simUser, "@librarian what spoils first?"))
+		require.Equal(t, "rocket", f.settled(c.ID))
+		require.Len(t, f.ours("acme/pantry", c.ID), 1)
+	})
 	t.Run("T10 while it waits in the queue", func(t *testing.T) {
 		t.Parallel()
 		started := make(chan struct{})

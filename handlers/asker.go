@@ -93,7 +93,9 @@ func (k *asker) amended(env envelope, a asked) (r librarian.Request, ok bool) {
 			AskedAt: when, Question: when.UTC().Format(time.RFC3339),
 		}, true
 	}
-	return k.mentioned(env.Sender.principal(), a.edited, a)
+	r, ok = k.mentioned(env.Sender.principal(), a.edited, a)
+	r.Edited = a.edited
+	return r, ok
 }
 
 // withdrawn is what the deletion of a text that asked stands for. It needs nobody's permission: what asked is gone.

@@ -103,7 +103,7 @@ func was(field, text string) func(map[string]any) { return set(text, "changes", 
 func TestEveryWayToAsk(t *testing.T) {
 	t.Parallel()
 	inline := librarian.Place{
-		Kind: librarian.PlaceReview, Number: 3, Title: "Bump x", SHA: "c0ffee", Root: 80, Path: "main.go", Line: 7, Hunk: "@@ -1 +1 @@\n+x",
+		Kind: librarian.PlaceReview, Number: 3, Title: "Bump x", SHA: "c0ffee", Root: 80, Path: "main.go", Line: 7, Review: 70, Hunk: "@@ -1 +1 @@\n+x",
 		Trigger: librarian.TriggerReviewComment, TriggerID: 80, TriggerNode: "PRRC_80",
 	}
 	reply := inline
@@ -145,15 +145,16 @@ func TestEveryWayToAsk(t *testing.T) {
 			t.Parallel()
 			r := ask(t, tt.event, tt.body)
 			require.NotNil(t, r)
-			at := time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)
+			at, edited := time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC), time.Time{}
 			switch {
 			case strings.Contains(tt.body, `"edited"`) && tt.event == "pull_request_review": // GitHub tells no time of the edit
 				at = time.Date(2026, 11, 30, 23, 0, 0, 0, time.UTC)
 			case strings.Contains(tt.body, `"edited"`):
 				at = at.Add(time.Hour)
+				edited = at
 			}
 			who := librarian.Principal{ID: 7, Login: r.Principal.Login}
-			require.Empty(t, cmp.Diff(librarian.Request{Kind: librarian.KindQuestion, Question: "why?", Principal: who, Place: place(tt.want), AskedAt: at}, *r))
+			require.Empty(t, cmp.Diff(librarian.Request{Kind: librarian.KindQuestion, Question: "why?", Principal: who, Place: place(tt.want), AskedAt: at, Edited: edited}, *r))
 		})
 	}
 }
@@ -251,6 +252,35 @@ func TestT10_Deletions(t *testing.T) {
 			require.Equal(t, asked.Place, deleted.Place)
 			require.NotEqual(t, asked.Key(), deleted.Key())
 			require.Nil(t, ask(t, tt.event, strings.ReplaceAll(tt.deleted, "@librarian why?", "me@librarian.dev")))
+		})
+	}
+}
+
+func TestT10_EditsThatTakeAQuestionBack(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ event, asked, back string }{
+		{"issues", eventPayload(t, "opened", issuePart("x", "@librarian why?")), eventPayload(t, "edited", issuePart("x", "why?"), was("body", "@librarian why?"))},
+		{"pull_request", eventPayload(t, "opened", pullPart("@librarian why?", "x")), eventPayload(t, "edited", pullPart("why?", "x"), was("title", "@librarian why?"))},
+		{"pull_request_review", eventPayload(t, "submitted", pullPart("x", ""), reviewPart("@librarian why?")),
+			eventPayload(t, "edited", pullPart("x", ""), reviewPart("`@librarian` why?"), was("body", "@librarian why?"))},
+		{"pull_request_review_comment", eventPayload(t, "created", pullPart("x", ""), reviewCommentPart("@librarian why?", 79)),
+			eventPayload(t, "edited", pullPart("x", ""), reviewCommentPart("", 79), was("body", "@librarian why?"))},
+		{"discussion", eventPayload(t, "created", discussionPart("x", "@librarian why?")),
+			eventPayload(t, "edited", discussionPart("x", "why?"), was("body", "@librarian why?"), set(map[string]any{"id": 66, "type": "Bot"}, "sender"))},
+		{"discussion_comment", eventPayload(t, "created", discussionPart("x", ""), talkPart("@librarian why?", nil)),
+			eventPayload(t, "edited", discussionPart("x", ""), talkPart("why?", nil), was("body", "@librarian why?"))},
+	} {
+		t.Run(tt.event, func(t *testing.T) {
+			t.Parallel()
+			asked, back := ask(t, tt.event, tt.asked), ask(t, tt.event, tt.back)
+			require.NotNil(t, asked)
+			require.NotNil(t, back)
+			require.Equal(t, librarian.KindCommand, back.Kind)
+			require.Equal(t, librarian.CommandRetract, back.Command)
+			require.Equal(t, asked.Place.TriggerID, back.Place.TriggerID)
+			require.Equal(t, asked.Place.Trigger, back.Place.Trigger)
+			require.True(t, back.AskedAt.After(asked.AskedAt))
+			require.Nil(t, ask(t, tt.event, strings.ReplaceAll(tt.back, "@librarian why?", "me@librarian.dev")), "nothing was asked before")
 		})
 	}
 }

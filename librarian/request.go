@@ -122,12 +122,19 @@ type Request struct {
 	Answer    RunID       `json:"answer,omitempty"` // whose answer the asker quoted: continued, if it may be
 	Model     string      `json:"model,omitempty"`  // empty: the configured one
 	AskedAt   time.Time   `json:"asked_at"`
+	// Edited is when an edit put the mention in, as far as GitHub tells; zero: it was there from the start. A mention that was
+	// taken out and is put in again asks again, also by the same words.
+	Edited time.Time `json:"edited,omitzero"`
 }
 
 // Key is what makes two requests the same one: the repository, the kind and id of the object that asks, and its text.
-// A second delivery of the same comment has the same key; an edited comment has another.
+// A second delivery of the same comment has the same key; an edited comment has another, and so has each edit that asks.
 func (r Request) Key() string {
-	h := sha256.Sum256([]byte(string(r.Kind) + "\x00" + r.Command + "\x00" + r.Question + "\x00" + r.Quoted))
+	text := string(r.Kind) + "\x00" + r.Command + "\x00" + r.Question + "\x00" + r.Quoted
+	if !r.Edited.IsZero() {
+		text += "\x00" + r.Edited.UTC().Format(time.RFC3339Nano)
+	}
+	h := sha256.Sum256([]byte(text))
 	return fmt.Sprintf("%s/%s/%d/%s", r.Place.Repo, r.Place.Trigger, r.Place.TriggerID, hex.EncodeToString(h[:16]))
 }
 
