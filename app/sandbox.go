@@ -35,5 +35,9 @@ func openSandbox(ctx context.Context, dir string, tools ToolsConfig, log *slog.L
 		log.WarnContext(ctx, "commands of bash can tell whether a path that they guess exists on this machine, though not read it: "+
 			"allow the process a mount namespace (CAP_SYS_ADMIN) or user namespaces", "err", err)
 	}
+	if err := s.Bounded(); err != nil {
+		log.InfoContext(ctx, "memory and processes of bash's commands are watched every 50 ms, not bounded by the kernel: delegate a cgroup "+
+			"(systemd: Delegate=yes) for that", "reason", err)
+	}
 	return s
 }

@@ -12,7 +12,13 @@ var errSystem = errors.New("sandbox: only Linux on amd64 and arm64 can confine a
 // Child does nothing here.
 func Child() {}
 
-type views struct{}
+type (
+	views   struct{}
+	cgroups struct{}
+)
+
+// Bounded fails as Probe does.
+func (s *Sandbox) Bounded() error { return errSystem }
 
 // Hidden fails as Probe does.
 func (s *Sandbox) Hidden(context.Context) error { return errSystem }

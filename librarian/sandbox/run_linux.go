@@ -88,6 +88,14 @@ func (s *Sandbox) runIn(ctx context.Context, c Command, slot int, scratch string
 	cmd.ExtraFiles = []*os.File{statusWrite}
 	cmd.SysProcAttr = kind.attributes(uid)
 	w := watch{uid: uid, scratch: scratch, limits: s.opt.Limits}
+	if w.cgroup, err = s.openCgroups().make(s.opt.Limits); err != nil {
+		_, _ = statusWrite.Close(), outWrite.Close()
+		return Output{}, fmt.Errorf("sandbox: cgroup: %w", err)
+	}
+	defer w.cgroup.remove()
+	if w.cgroup != nil {
+		cmd.SysProcAttr.UseCgroupFD, cmd.SysProcAttr.CgroupFD = true, int(w.cgroup.fd.Fd())
+	}
 	o, err := s.wait(ctx, c, cmd, &w, status, out, func() { _ = statusWrite.Close(); _ = outWrite.Close() })
 	o.View = err == nil && kind != viewNone
 	return o, err
@@ -127,9 +135,12 @@ func (s *Sandbox) wait(ctx context.Context, c Command, cmd *exec.Cmd, w *watch, 
 	w.group = group
 	killed, exit := w.until(ctx, c.Timeout, ended)
 	// Whatever is left of the group goes, and with it the last writers of the pipe.
-	killGroup(group)
+	w.kill()
 	<-read
 	waitEmpty(group)
+	if killed == "" && w.cgroup.outOfMemory() {
+		killed = Memory
+	}
 	if failure := <-said; failure != "" {
 		return Output{}, fmt.Errorf("sandbox: not confined, not run: %s", failure)
 	}

@@ -1,9 +1,10 @@
 // Package sandbox runs a shell command that only looks.
 //
 // The command runs in a process of our own binary that first takes its rights away and then becomes the shell: a mount namespace
-// shows it, and Landlock leaves it, only the folders it may read, the system's programs and a scratch folder; seccomp takes sockets, other processes, namespaces, keys,
-// modes, owners and io_uring; resource limits and, as root, a user id of its own bound it; a watch sums up what the whole group
-// of its processes uses every 50 ms and kills the group. Nothing it leaves behind outlives the command.
+// shows it, and Landlock leaves it, only the folders it may read, the system's programs and a scratch folder; seccomp takes
+// sockets, other processes, namespaces, keys, modes, owners and io_uring; resource limits and, as root, a user id of its own bound
+// it, and a cgroup where one was delegated to us ([Sandbox.Bounded]); a watch sums up what the whole group of its processes uses
+// every 50 ms and kills the group. Nothing it leaves behind outlives the command.
 //
 // It promises to fail closed: [Sandbox.Probe] tries the walls, and a host that cannot build every one of them gets an
 // error and no sandbox. Only the mount namespace may be missing, where a container's rules refuse one: then nothing more can be
@@ -71,6 +72,8 @@ type Sandbox struct {
 	opt   Options
 	slots chan int
 	views views
+
+	cgroups cgroups
 }
 
 // Command is one line for bash.

@@ -27,6 +27,12 @@ type watch struct {
 	scratch string
 	limits  Limits
 	peak    Usage
+	cgroup  *cgroup // nil: there is none
+}
+
+func (w *watch) kill() {
+	killGroup(w.group)
+	w.cgroup.kill()
 }
 
 // until waits for the first process to end; it kills the group when the time is over, ctx ends, or a bound is met.
@@ -42,18 +48,18 @@ func (w *watch) until(ctx context.Context, timeout time.Duration, ended <-chan e
 		case exit = <-ended:
 			return killed, exit
 		case <-done:
-			killGroup(w.group)
+			w.kill()
 			done = nil
 		case <-late:
 			killed = TimedOut
-			killGroup(w.group)
+			w.kill()
 		case <-tick.C:
 			if killed != "" {
-				killGroup(w.group)
+				w.kill()
 				continue
 			}
 			if killed = w.excess(); killed != "" {
-				killGroup(w.group)
+				w.kill()
 			}
 		}
 	}
