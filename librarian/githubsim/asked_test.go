@@ -15,14 +15,14 @@ func TestPeopleCanAskOverHTTP(t *testing.T) {
 	got := s.listen(accepted)
 	c := s.asUser("ann")
 	p, _, err := c.PullRequests.Create(t.Context(), "acme", "widget", &github.NewPullRequest{
-		Title: github.String("P"), Body: github.String("@librarian what?"), Head: github.String("main"), Base: github.String("feature/x"),
+		Title: new("P"), Body: new("@librarian what?"), Head: new("main"), Base: new("feature/x"),
 	})
 	require.NoError(t, err)
 	require.Equal(t, s.head, p.GetHead().GetSHA())
 	require.Positive(t, p.GetChangedFiles())
 	r, _, err := c.PullRequests.CreateReview(t.Context(), "acme", "widget", p.GetNumber(), &github.PullRequestReviewRequest{
-		Body: github.String("@librarian who?"), Event: github.String("COMMENT"),
-		Comments: []*github.DraftReviewComment{{Path: github.String("src/query.go"), Line: github.Int(3), Body: github.String("@librarian why?")}},
+		Body: new("@librarian who?"), Event: new("COMMENT"),
+		Comments: []*github.DraftReviewComment{{Path: new("src/query.go"), Line: new(3), Body: new("@librarian why?")}},
 	})
 	require.NoError(t, err)
 	inline := s.ReviewComments("acme/widget", p.GetNumber())
@@ -31,10 +31,10 @@ func TestPeopleCanAskOverHTTP(t *testing.T) {
 	_, _, err = c.PullRequests.UpdateReview(t.Context(), "acme", "widget", p.GetNumber(), r.GetID(), "never mind")
 	require.NoError(t, err)
 
-	_, _, err = c.PullRequests.Create(t.Context(), "acme", "widget", &github.NewPullRequest{Title: github.String("P"), Head: github.String("none"), Base: github.String("main")})
+	_, _, err = c.PullRequests.Create(t.Context(), "acme", "widget", &github.NewPullRequest{Title: new("P"), Head: new("none"), Base: new("main")})
 	require.ErrorContains(t, err, "422")
 	_, _, err = c.PullRequests.CreateReview(t.Context(), "acme", "widget", p.GetNumber(), &github.PullRequestReviewRequest{
-		Event: github.String("COMMENT"), Comments: []*github.DraftReviewComment{{Path: github.String("src/query.go"), Line: github.Int(300), Body: github.String("x")}},
+		Event: new("COMMENT"), Comments: []*github.DraftReviewComment{{Path: new("src/query.go"), Line: new(300), Body: new("x")}},
 	})
 	require.ErrorContains(t, err, "422")
 	_, _, err = s.asUser("bob").PullRequests.UpdateReview(t.Context(), "acme", "widget", p.GetNumber(), r.GetID(), "not mine")
