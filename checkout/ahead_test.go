@@ -1,12 +1,15 @@
 package checkout_test
 
 import (
+	"bytes"
 	"context"
 	"io"
+	"log/slog"
 	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -203,4 +206,64 @@ func TestHistoryAheadOfTheMalformed(t *testing.T) {
 	_, err := os.Stat(inStore(t, dir, "objects/pack/*.pack")[0])
 	require.NoError(t, err)
 	require.Len(t, inStore(t, dir, "objects/pack/*.pack"), 1)
+}
+
+// TestG1_HistoryAheadHidesTheToken: what goes wrong in the background is logged, without it.
+func TestG1_HistoryAheadHidesTheToken(t *testing.T) {
+	t.Parallel()
+	srv := newServer(t)
+	srv.Add(t, "acme/one", manyCommits(60, 10))
+	arrived := make(chan struct{}, 8)
+	proceed := make(chan struct{})
+	srv.Intercept = func(w http.ResponseWriter, r *http.Request) bool {
+		if log := srv.Log(); !strings.Contains(log[len(log)-1].Body, "deepen 40") {
+			return false
+		}
+		arrived <- struct{}{}
+		select {
+		case <-proceed:
+		case <-r.Context().Done():
+		}
+		http.Error(w, "you sent "+r.Header.Get("Authorization")+" "+canary, http.StatusInternalServerError)
+		return true
+	}
+	var log lockedBuffer
+	var dir string
+	s := newStore(t, srv, func(o *checkout.Options) {
+		dir, o.Ahead = o.Dir, soon
+		o.Log = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	})
+	r := repo(srv, "acme/one")
+	r.Class = "private-1"
+	c := acquire(t, s, checkout.Request{Repo: r, Ref: "main", Credentials: token(canary)})
+	<-arrived
+	scanProcesses(t)
+	close(proceed)
+	eventually(t, "it is logged", func() bool { return strings.Contains(log.String(), "history is left") })
+	hidden(t, "the log", log.String())
+	require.Contains(t, log.String(), "500")
+	for _, form := range canaryForms {
+		grepDisk(t, dir, form)
+	}
+	last := srv.Log()
+	require.NotEmpty(t, last[len(last)-1].Authorization, "the host itself is given the token")
+	everything(t, c)
+}
+
+// lockedBuffer is a buffer that several may write to.
+type lockedBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *lockedBuffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *lockedBuffer) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
 }

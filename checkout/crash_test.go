@@ -144,6 +144,14 @@ func TestG2_Heals(t *testing.T) {
 			require.NoError(t, os.MkdirAll(filepath.Join(store, "repo.git/objects", id[:2]), 0o700))
 			write(t, store, "repo.git/objects/"+id[:2]+"/"+id[2:], b.String())
 		},
+		"a ref cut off by a power cut": func(t *testing.T, store string) { write(t, store, "repo.git/refs/checkout/*", "") },
+		"packs cut off by a power cut": func(t *testing.T, store string) { write(t, store, "repo.git/objects/pack/*", "") },
+		"a history that moved in half": func(t *testing.T, store string) {
+			write(t, store, "repo.git/shallow", strings.Repeat("1", 40)+"\n"+strings.Repeat("2", 40)+"\n")
+			for _, f := range []string{"pack-1.promisor", "pack-1.rev", "pack-2.promisor", "pack-2.rev", "pack-2.pack"} {
+				write(t, store, "repo.git/objects/pack/"+f, "PACK")
+			}
+		},
 		"config changed": func(t *testing.T, store string) {
 			write(t, store, "repo.git/config", "[core]\n\tbare = true\n\tfsmonitor = /bin/true\n")
 		},
@@ -188,7 +196,10 @@ func TestG2_Heals(t *testing.T) {
 			c = acquire(t, s, req)
 			require.Equal(t, ids["third"], c.SHA())
 			sameAsUpstream(t, srv.Dir("acme/one"), c)
+			require.NoError(t, c.Deepen(t.Context(), c.SHA(), checkout.Whole))
+			require.Equal(t, "3", commits(t, c))
 			onlyWhole(t, dir)
+			require.Empty(t, inStore(t, dir, "objects/pack/pack-?.*"))
 		})
 	}
 }

@@ -32,8 +32,12 @@ func (c *Checkout) Git(ctx context.Context, stdin io.Reader, stdout func(io.Read
 	if err != nil {
 		return err
 	}
-	defer lock.unlock()
-	return c.store.git.run(ctx, gitCommand{dir: c.gitDir(), args: args, stdin: stdin, stdout: stdout})
+	err = c.store.git.run(ctx, gitCommand{dir: c.gitDir(), args: args, stdin: stdin, stdout: stdout})
+	lock.unlock()
+	if maybeDamage(err) && c.store.discardDamaged(ctx, c.tree.key) {
+		return errAgain(err)
+	}
+	return err
 }
 
 func (c *Checkout) gitDir() string { return c.store.gitDir(c.tree.key) }
@@ -61,6 +65,10 @@ func (c *Checkout) Deepen(ctx context.Context, sha string, depth int) error {
 }
 
 func (s *Store) deepen(ctx context.Context, k storeKey, req Request, sha string, depth int) error {
+	return s.healing(ctx, k, func() error { return nil }, func() error { return s.deepenOnce(ctx, k, req, sha, depth) })
+}
+
+func (s *Store) deepenOnce(ctx context.Context, k storeKey, req Request, sha string, depth int) error {
 	if s.deepEnough(k, sha, depth) {
 		return nil
 	}
@@ -308,7 +316,8 @@ func (s *Store) parentsHere(ctx context.Context, k storeKey, sha string) bool {
 // Fill sees to it that the named objects are in the store, by one fetch for all
 // that are missing, and says how many those were.
 func (c *Checkout) Fill(ctx context.Context, oids []string) (int, error) {
-	n, err := c.store.fill(ctx, c.tree.key, c.req, oids)
+	n := 0
+	err := c.healing(ctx, func() (err error) { n, err = c.store.fill(ctx, c.tree.key, c.req, oids); return err })
 	if errors.Is(err, errNotThere) { // a host that is itself a partial clone
 		err = &UpstreamError{Repo: c.req.Repo.Name, Reason: "the host does not give out all that its history names", Err: err}
 	}
@@ -316,6 +325,14 @@ func (c *Checkout) Fill(ctx context.Context, oids []string) (int, error) {
 		return n, fmt.Errorf("checkout: history of %s: %w", c.req.Repo.Name, err)
 	}
 	return n, nil
+}
+
+// healing is Store.healing for what needs the history that is there: it is
+// fetched again as deep.
+func (c *Checkout) healing(ctx context.Context, do func() error) error {
+	s, k := c.store, c.tree.key
+	depth := max(1, s.readRefs(k).Depth[c.SHA()])
+	return s.healing(ctx, k, func() error { return s.deepenOnce(ctx, k, c.req, c.SHA(), depth) }, do)
 }
 
 func (s *Store) fill(ctx context.Context, k storeKey, req Request, oids []string) (int, error) {
@@ -364,7 +381,7 @@ func (c *Checkout) Backfill(ctx context.Context, commits, paths []string) error 
 	if !c.store.git.backfill {
 		return ErrNoBackfill
 	}
-	if err := c.store.backfill(ctx, c.tree.key, c.req, commits, paths); err != nil {
+	if err := c.healing(ctx, func() error { return c.store.backfill(ctx, c.tree.key, c.req, commits, paths) }); err != nil {
 		return fmt.Errorf("checkout: history of %s: %w", c.req.Repo.Name, err)
 	}
 	return nil

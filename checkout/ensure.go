@@ -248,6 +248,10 @@ func (s *Store) clone(ctx context.Context, k storeKey, req Request, sha string, 
 			return err
 		}
 	}
+	// How deep histories were in a store that was here before says nothing of this one.
+	if err := s.changeRefs(ctx, k, func(refs *refsFile) { refs.Depth = nil }); err != nil {
+		return err
+	}
 	return os.Rename(dir, s.gitDir(k))
 }
 
@@ -310,7 +314,8 @@ func (s *Store) checkSizes(repo Repo, p *plan) error {
 func suspect(err error, how How) error {
 	var ue *UpstreamError
 	var ge *gitError
-	if how != Cloned && errors.As(err, &ue) && errors.As(ue.Err, &ge) {
+	var cr *crash
+	if how != Cloned && (errors.As(err, &ue) && errors.As(ue.Err, &ge) || errors.As(err, &cr)) {
 		return fmt.Errorf("%w: %w", errDamaged, err)
 	}
 	return err

@@ -153,6 +153,9 @@ func (s *Store) forget(ctx context.Context, k storeKey) error {
 	s.mu.Lock()
 	for name, t := range s.trees {
 		if t.key == k {
+			if t.ahead != nil {
+				t.ahead()
+			}
 			delete(s.trees, name) // the next Acquire must not find it
 		}
 	}

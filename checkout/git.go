@@ -58,6 +58,7 @@ type gitCommand struct {
 type gitError struct {
 	verb   string
 	code   int // exit code, -1 when killed by a signal
+	signal syscall.Signal
 	stderr string
 }
 
@@ -222,7 +223,11 @@ func (g *git) run(ctx context.Context, c gitCommand) error {
 		if c.scrub != nil {
 			text = c.scrub(text)
 		}
-		return &gitError{verb: c.verb(), code: exit.ExitCode(), stderr: clip(strings.TrimSpace(text), 600)}
+		ge := &gitError{verb: c.verb(), code: exit.ExitCode(), stderr: clip(strings.TrimSpace(text), 600)}
+		if ws, ok := exit.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
+			ge.signal = ws.Signal()
+		}
+		return ge
 	}
 	return nil
 }

@@ -31,6 +31,8 @@ func (h hostRules) check(u *url.URL) error {
 		return &egressError{"has a URL with a query, which is refused"}
 	case !match(h.allow, u.Host) && !match(h.private, u.Host):
 		return &egressError{"is on a host that is not allowed"}
+	case isAddress(u.Hostname()) && !match(h.private, u.Host) && !isPublic(netip.MustParseAddr(u.Hostname()).Unmap()):
+		return &egressError{"is on a host that is not at a public address"} // a proxy would not ask
 	case u.Scheme == "https":
 		return nil
 	case u.Scheme == "http" && match(h.private, u.Host) && isLoopback(u.Hostname()):
@@ -75,6 +77,11 @@ func match(list []string, hostport string) bool {
 		host = h
 	}
 	return slices.Contains(list, hostport) || slices.Contains(list, host)
+}
+
+func isAddress(host string) bool {
+	_, err := netip.ParseAddr(host)
+	return err == nil
 }
 
 func isLoopback(host string) bool {

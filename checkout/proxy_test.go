@@ -97,7 +97,7 @@ func TestProxyLeadsToTheHost(t *testing.T) {
 	require.NoError(t, err)
 	u.User = url.UserPassword("ann", proxyPassword)
 	s := newStore(t, srv, func(o *checkout.Options) {
-		o.Hosts, o.PrivateHosts, o.CAFile = []string{"example.com"}, nil, ca
+		o.Hosts, o.PrivateHosts, o.CAFile = []string{"example.com", "10.0.0.5", "169.254.169.254"}, nil, ca
 		o.Proxy = func(*http.Request) (*url.URL, error) { return u, nil }
 	})
 	c := acquire(t, s, checkout.Request{Repo: proxied, Credentials: token(canary)})
@@ -113,11 +113,13 @@ func TestProxyLeadsToTheHost(t *testing.T) {
 	}
 	// The rules about hosts are as they were.
 	n := len(proxy.requests())
-	other := proxied
-	other.URL = "https://example.org/acme/one"
-	_, err = s.Acquire(t.Context(), checkout.Request{Repo: other, Credentials: token(canary)})
-	var re *checkout.RefusedError
-	require.ErrorAs(t, err, &re)
+	for _, host := range []string{"example.org", "10.0.0.5", "169.254.169.254"} {
+		other := proxied
+		other.URL = "https://" + host + "/acme/one"
+		_, err = s.Acquire(t.Context(), checkout.Request{Repo: other, Credentials: token(canary)})
+		var re *checkout.RefusedError
+		require.ErrorAs(t, err, &re, host)
+	}
 	require.Len(t, proxy.requests(), n)
 }
 

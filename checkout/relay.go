@@ -181,6 +181,9 @@ func (r *relay) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		return
 	}
 	if err := p.forward(w, req, rest, want); err != nil {
+		if req.Context().Err() != nil && p.ctx.Err() == nil {
+			return // git went away, and that ended the request; its own end says why
+		}
 		p.fault(err)
 		if errors.Is(err, errCut) {
 			panic(http.ErrAbortHandler) // the answer has begun: only a cut connection says that it is not whole

@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -74,7 +75,11 @@ func (s *Store) explain(repo Repo, err error) error {
 	case noSpace.MatchString(ge.stderr):
 		return &BudgetError{Repo: repo.Name, What: "does not fit on the disk"}
 	case noMemory.MatchString(ge.stderr) || ge.code < 0:
-		return &BudgetError{Repo: repo.Name, Limit: s.opt.Budget.Memory, What: "needs more memory than one fetch may use"}
+		err := &BudgetError{Repo: repo.Name, Limit: s.opt.Budget.Memory, What: "needs more memory than one fetch may use"}
+		if ge.code < 0 && ge.signal != syscall.SIGKILL {
+			return &crash{err}
+		}
+		return err
 	case strings.Contains(ge.stderr, "exceeded maximum allowed tree depth"): // core.maxTreeDepth, git 2.43
 		return tooDeep(repo, s.opt.Budget.Depth)
 	case strings.Contains(ge.stderr, "fsck error in packed object"):
