@@ -27,15 +27,14 @@ func createReview(c *call) (reply, error) {
 	if err := c.input(&in); err != nil {
 		return reply{}, err
 	}
-	const kind = "PullRequestReview"
 	state, known := map[string]string{"APPROVE": "approved", "REQUEST_CHANGES": "changes_requested", "COMMENT": "commented"}[in.Event]
 	switch {
 	case !known:
-		return reply{}, unprocessable(kind, "event", "invalid", "event is APPROVE, REQUEST_CHANGES or COMMENT")
+		return reply{}, refusedReview("event is APPROVE, REQUEST_CHANGES or COMMENT")
 	case state != "approved" && strings.TrimSpace(in.Body) == "" && len(in.Comments) == 0:
-		return reply{}, unprocessable(kind, "body", "missing_field", "body can't be blank")
+		return reply{}, refusedReview("body can't be blank")
 	}
-	if err := checkBody(kind, in.Body); err != nil {
+	if err := checkBody("PullRequestReview", in.Body); err != nil {
 		return reply{}, err
 	}
 	var options []ReviewCommentOptions
@@ -44,7 +43,7 @@ func createReview(c *call) (reply, error) {
 		o := ReviewCommentOptions{Path: x.Path, Line: x.Line, StartLine: x.StartLine, Side: x.Side, Body: x.Body}
 		at, err := c.findInDiff(i, &o)
 		if errors.Is(err, errNotInDiff) {
-			return reply{}, unprocessable(kind, "comments.line", "custom", "line must be part of the diff")
+			return reply{}, refusedReview("line must be part of the diff")
 		}
 		if err != nil {
 			return reply{}, err
@@ -82,4 +81,9 @@ func editReview(c *call) (reply, error) {
 	}
 	c.changeReview(r, c.caller.actor(), in.Body)
 	return ok(c.reviewJSON(r))
+}
+
+// refusedReview is GitHub's answer to a review that cannot be: its errors are plain sentences here.
+func refusedReview(why string) error {
+	return &apiError{status: http.StatusUnprocessableEntity, message: "Unprocessable Entity", extra: object{"errors": []string{why}}}
 }
