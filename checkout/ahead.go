@@ -140,7 +140,7 @@ func (s *Store) fetchApart(ctx context.Context, k storeKey, req Request, sha str
 		args = append(args, depthArg(depth))
 	}
 	args = append(args, "origin", "+"+sha+":refs/checkout/"+sha)
-	if err := s.fetch(ctx, req, gitCommand{dir: apart, args: args, locks: []*fileLock{lock, staged}, limit: need}); err != nil {
+	if err := s.fetch(ctx, req, gitCommand{dir: apart, args: args, locks: []*fileLock{lock, staged}, limit: need, background: true}); err != nil {
 		return err
 	}
 	for {

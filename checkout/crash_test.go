@@ -126,7 +126,7 @@ func TestG2_Heals(t *testing.T) {
 	t.Parallel()
 	for name, harm := range map[string]func(t *testing.T, store string){
 		"stale locks": func(t *testing.T, store string) {
-			for _, f := range []string{"shallow.lock", "HEAD.lock", "packed-refs.lock", "config.lock", "index.lock", "refs/checkout/x.lock", "objects/pack/tmp_pack_xyz"} {
+			for _, f := range []string{"shallow.lock", "HEAD.lock", "packed-refs.lock", "config.lock", "index.lock", "refs/checkout/x.lock", "objects/pack/tmp_pack_xyz", "objects/pack/multi-pack-index.lock"} {
 				require.NoError(t, os.WriteFile(filepath.Join(store, "repo.git", f), nil, 0o600))
 			}
 		},

@@ -46,9 +46,10 @@ type gitCommand struct {
 	stdout func(io.Reader) error
 	// locks are inherited by git and its children: as long as any of them lives,
 	// they are held, even if this process is killed.
-	locks []*fileLock
-	scrub func(string) string // removes secrets from what git says
-	limit int64               // bytes that may come from the host; 0 is Budget.FetchBytes
+	locks      []*fileLock
+	scrub      func(string) string // removes secrets from what git says
+	limit      int64               // bytes that may come from the host; 0 is Budget.FetchBytes
+	background bool                // nobody waits for it; it takes no turn of those who do
 	// lazy lets git fetch objects on its own. Only Backfill sets it, and the
 	// start-up probe, to see that its absence is honoured.
 	lazy bool

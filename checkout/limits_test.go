@@ -1,9 +1,12 @@
 package checkout_test
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -185,4 +188,57 @@ func TestG15_DeepTree(t *testing.T) {
 	var bud *checkout.BudgetError
 	require.ErrorAs(t, err, &bud)
 	onlyWhole(t, dir)
+}
+
+// TestFetchesTakeTurns: of six that want to fetch at once two do; who gives up while waiting leaves no mark.
+func TestFetchesTakeTurns(t *testing.T) {
+	t.Parallel()
+	srv := newServer(t)
+	for i := range 6 {
+		srv.Add(t, fmt.Sprintf("acme/r%d", i), small)
+	}
+	var now, most atomic.Int64
+	gate := make(chan struct{})
+	srv.Intercept = func(_ http.ResponseWriter, r *http.Request) bool {
+		if l := srv.Log(); l[len(l)-1].Command != "fetch" && !strings.Contains(l[len(l)-1].Body, "want ") {
+			return false
+		}
+		n := now.Add(1)
+		defer now.Add(-1)
+		for m := most.Load(); n > m && !most.CompareAndSwap(m, n); m = most.Load() {
+			continue
+		}
+		select {
+		case <-gate:
+		case <-r.Context().Done():
+		}
+		return false
+	}
+	s := newStore(t, srv, func(o *checkout.Options) { o.Budget.Fetches = 2 })
+	ctx, cancel := context.WithCancel(t.Context())
+	var wg sync.WaitGroup
+	gone := make(chan error, 1)
+	for i := range 6 {
+		if i == 5 { // comes when the turns are taken
+			require.Eventually(t, func() bool { return now.Load() == 2 }, 30*time.Second, time.Millisecond)
+			go func() {
+				_, err := s.Acquire(ctx, checkout.Request{Repo: repo(srv, "acme/r5")})
+				gone <- err
+			}()
+			continue
+		}
+		wg.Go(func() {
+			c, err := s.Acquire(t.Context(), checkout.Request{Repo: repo(srv, fmt.Sprintf("acme/r%d", i))})
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			c.Release()
+		})
+	}
+	cancel()
+	require.ErrorIs(t, <-gone, context.Canceled)
+	close(gate)
+	wg.Wait()
+	require.EqualValues(t, 2, most.Load())
 }

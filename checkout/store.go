@@ -67,6 +67,7 @@ type Budget struct {
 	StoreBytes int64         // on disk, one repository. 8 GiB
 	DiskBytes  int64         // on disk, in all. 40 GiB
 	FreeBytes  int64         // to be left free on the disk. 512 MiB
+	Fetches    int           // git commands that talk to hosts, at a time, those in the background apart. 8
 	Packs      int           // of one store, before it is repacked. 24
 	Memory     int64         // address space of one git process. 2 GiB
 	Time       time.Duration // of one git command. 5 minutes
@@ -91,6 +92,9 @@ func (b *Budget) defaults() {
 	def((*int64)(&b.Stall), int64(time.Minute))
 	if b.Entries == 0 {
 		b.Entries = 400_000
+	}
+	if b.Fetches == 0 {
+		b.Fetches = 8
 	}
 	if b.Packs == 0 {
 		b.Packs = 24
@@ -126,6 +130,7 @@ type Store struct {
 	kick       chan struct{}   // asks for maintenance
 	life       context.Context // ends with Close
 	stop       context.CancelFunc
+	fetching   chan struct{} // as many as may talk to hosts at a time
 	aheads     chan struct{} // as many as may be fetched ahead at a time
 	background sync.WaitGroup
 }
@@ -157,16 +162,17 @@ func New(opt Options) (*Store, error) {
 		opt.Log = slog.New(slog.DiscardHandler)
 	}
 	return &Store{
-		opt:     opt,
-		hosts:   hostRules{allow: allow, private: private},
-		git:     &git{path: opt.Git, timeout: opt.Budget.Time, memory: opt.Budget.Memory},
-		locks:   newLocks(filepath.Join(opt.Dir, "locks")),
-		trees:   map[string]*sharedTree{},
-		wants:   map[storeKey]*wants{},
-		used:    map[storeKey]usage{},
-		running: map[storeKey]chan struct{}{},
-		aheads:  make(chan struct{}, aheads),
-		kick:    make(chan struct{}, 1),
+		opt:      opt,
+		hosts:    hostRules{allow: allow, private: private},
+		git:      &git{path: opt.Git, timeout: opt.Budget.Time, memory: opt.Budget.Memory},
+		locks:    newLocks(filepath.Join(opt.Dir, "locks")),
+		trees:    map[string]*sharedTree{},
+		wants:    map[storeKey]*wants{},
+		used:     map[storeKey]usage{},
+		running:  map[storeKey]chan struct{}{},
+		fetching: make(chan struct{}, opt.Budget.Fetches),
+		aheads:   make(chan struct{}, aheads),
+		kick:     make(chan struct{}, 1),
 	}, nil
 }
 

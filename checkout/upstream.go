@@ -22,6 +22,14 @@ func (s *Store) netCommand(ctx context.Context, repo Repo, cred Credentials, c g
 	if err := s.ready(); err != nil {
 		return err
 	}
+	if !c.background {
+		select {
+		case s.fetching <- struct{}{}:
+			defer func() { <-s.fetching }()
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
 	p, err := s.relay.admit(ctx, repo, cred, cmp.Or(c.limit, s.opt.Budget.FetchBytes))
 	if err != nil {
 		return err
@@ -245,7 +253,7 @@ func sound(dir string) bool {
 // The fetch lock is held, and children of a dead holder hold it too, so nobody
 // is writing.
 func tidy(dir string) {
-	for _, pattern := range []string{"*.lock", "refs/checkout/*.lock", "objects/pack/tmp_*", "objects/pack/.tmp-*", "objects/tmp_*", "objects/??/tmp_*", "objects/info/*.lock", "objects/info/commit-graphs/*.lock", "shallow_*"} {
+	for _, pattern := range []string{"*.lock", "refs/checkout/*.lock", "objects/pack/*.lock", "objects/pack/tmp_*", "objects/pack/.tmp-*", "objects/tmp_*", "objects/??/tmp_*", "objects/info/*.lock", "objects/info/commit-graphs/*.lock", "shallow_*"} {
 		found, _ := filepath.Glob(filepath.Join(dir, pattern))
 		for _, f := range found {
 			_ = os.Remove(f)
