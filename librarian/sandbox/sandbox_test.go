@@ -214,7 +214,7 @@ func TestEscapes(t *testing.T) {
 		out, err := cmd.CombinedOutput()
 		require.NoError(t, err, string(out))
 		if !raced && os.Getenv("LIBRARIAN_NO_SANDBOX") == "" {
-			require.NotContains(t, regexp.MustCompile(`--- SKIP: \w+/user_namespace`).ReplaceAllString(string(out), ""), "SKIP")
+			require.NotContains(t, regexp.MustCompile(`--- SKIP: \w+/(user_namespace|.*/setuid_binaries)`).ReplaceAllString(string(out), ""), "SKIP")
 		}
 		require.Contains(t, string(out), "--- PASS: TestEscapes")
 	})
@@ -300,6 +300,25 @@ func escapes(t *testing.T, view int) {
 			require.NotContains(t, o.Text, "/out", "the canary was read: %s", o.Text)
 		})
 	}
+	t.Run("setuid binaries", func(t *testing.T) {
+		if os.Geteuid() != 0 {
+			t.Skip("only root can make one that would give root")
+		}
+		dir, err := os.MkdirTemp("/var/tmp", "librarian-setuid-") //nolint:usetesting // not below the test's closed folder
+		require.NoError(t, err)
+		t.Cleanup(func() { _ = os.RemoveAll(dir) })
+		require.NoError(t, os.Chmod(dir, 0o755))
+		id := filepath.Join(dir, "id")
+		copyFile(t, "/usr/bin/id", id)
+		require.NoError(t, os.Chmod(id, 0o755|os.ModeSetuid|os.ModeSetgid))
+		uid := 61184 + os.Getpid()%500*8
+		box, err := sandbox.New(sandbox.Options{Dir: filepath.Join(dir, "scratch"), Exec: []string{id}, UIDBase: uid, Slots: 1})
+		require.NoError(t, err)
+		box.UseView(view)
+		o, err := box.Run(t.Context(), sandbox.Command{Line: id + " -u; " + id + " -g", Dir: c.tree, Read: []string{c.tree}, Timeout: 10 * time.Second})
+		require.NoError(t, err)
+		require.Equal(t, fmt.Sprintf("%d\n%[1]d", uid), o.Text, "the bits count for nothing")
+	})
 	t.Run("guessed paths", func(t *testing.T) {
 		if view == sandbox.ViewNone {
 			require.Error(t, c.Hidden(t.Context()), "Landlock alone does not hide what exists, and says so")

@@ -23,6 +23,17 @@ var tries = map[string]func(pid int, closed string) error{
 	"socket-packet":  func(int, string) error { return socket(unix.AF_PACKET) },
 	"socket-vsock":   func(int, string) error { return socket(unix.AF_VSOCK) },
 	"socket-alg":     func(int, string) error { return socket(unix.AF_ALG) },
+	"socket-every-family": func(int, string) error {
+		for family := range 64 { // AF_MAX is 46
+			for _, kind := range []int{unix.SOCK_STREAM, unix.SOCK_DGRAM, unix.SOCK_RAW, unix.SOCK_SEQPACKET} {
+				if fd, err := unix.Socket(family, kind, 0); err != unix.EPERM {
+					_ = unix.Close(fd)
+					return nil
+				}
+			}
+		}
+		return unix.EPERM
+	},
 	"socketpair": func(int, string) error {
 		_, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM, 0)
 		return err
