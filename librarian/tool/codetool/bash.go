@@ -23,7 +23,7 @@ const (
 
 // BashArgs are the arguments of bash.
 type BashArgs struct {
-	Command string `json:"command" jsonschema:"A bash command line, for inspection: it runs in the checkout's root, may read the run's checkouts, and write only in $TMPDIR, which is emptied after each command."`
+	Command string `json:"command" jsonschema:"A bash command line of at most 32 KiB, for inspection: it runs in the checkout's root, may read the run's checkouts, and write only in $TMPDIR, which is emptied after each command."`
 	Repo    string `json:"repo,omitempty" jsonschema:"The checkout to run in, as checkout_repo named it. Default: the only one there is."`
 	Timeout *int   `json:"timeout,omitempty" jsonschema:"Seconds until it is killed, at most 120. Default 30."`
 }

@@ -105,11 +105,12 @@ func TestBash(t *testing.T) {
 	require.Equal(t, "c.txt", b.ok(t, "bash", `{"repo":"acme/two","command":"ls"}`).Text)
 
 	for args, want := range map[string]string{
-		`{"command":" "}`:                   "command must not be empty.",
-		`{"command":"x\u0000"}`:             "command must not contain NUL.",
-		`{"command":"x","timeout":0}`:       "timeout must be greater than or equal to 1.",
-		`{"command":"x"}`:                   "Several repositories are checked out; say which one in repo: " + strings.Join(b.Keys(), ", ") + ".",
-		`{"command":"x","repo":"acme/nix"}`: "acme/nix is not checked out. Checked out: " + strings.Join(b.Keys(), ", ") + ". Use checkout_repo for another.",
+		`{"command":" "}`:       "command must not be empty.",
+		`{"command":"x\u0000"}`: "command must not contain NUL.",
+		`{"command":"` + strings.Repeat("x", 32<<10+1) + `"}`: "command must be at most 32 KiB.",
+		`{"command":"x","timeout":0}`:                         "timeout must be greater than or equal to 1.",
+		`{"command":"x"}`:                                     "Several repositories are checked out; say which one in repo: " + strings.Join(b.Keys(), ", ") + ".",
+		`{"command":"x","repo":"acme/nix"}`:                   "acme/nix is not checked out. Checked out: " + strings.Join(b.Keys(), ", ") + ". Use checkout_repo for another.",
 	} {
 		require.Equal(t, want, b.refused(t, "bash", args))
 	}

@@ -4,6 +4,7 @@ package tooltest
 import (
 	"encoding/json"
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -18,11 +19,14 @@ import (
 
 var update = flag.Bool("update", false, "write the snapshots of the tools' schemas anew")
 
-var nameForm = regexp.MustCompile(`^[a-z]+(_[a-z]+)*$`)
+var (
+	nameForm  = regexp.MustCompile(`^[a-z]+(_[a-z]+)*$`)
+	boundForm = regexp.MustCompile(`at most [0-9]+|[0-9]+ to [0-9]+|from 1|^The number of the issue`)
+)
 
 // Snapshots compares each tool's name, description, effect and schema with testdata/<name>.json in the test's folder, so that a
 // change of what models are told is seen in review. It also holds the tools to the house's rules: a stated effect, a described
-// parameter, the default of each optional one. With -update it writes the files.
+// parameter, the default of each optional one, the bounds of each number and list. With -update it writes the files.
 func Snapshots(t *testing.T, tools []tool.Tool) {
 	t.Helper()
 	known := map[string]bool{}
@@ -67,6 +71,8 @@ func check(t *testing.T, spec tool.Spec) {
 		Properties map[string]struct {
 			Type        any
 			Description string
+			Minimum     *float64
+			MaxItems    *int
 		}
 		AdditionalProperties any
 	}
@@ -76,6 +82,14 @@ func check(t *testing.T, spec tool.Spec) {
 		require.Regexp(t, nameForm, name)
 		require.NotEmpty(t, p.Description, name)
 		require.IsType(t, "", p.Type, "%s: one type, which every provider takes", name)
+		switch p.Type {
+		case "integer":
+			require.NotNil(t, p.Minimum, "%s has no least value", name)
+			require.Regexp(t, boundForm, p.Description, "%s: how large, or what it counts from", name)
+		case "array":
+			require.NotNil(t, p.MaxItems, "%s has no limit", name)
+			require.Contains(t, p.Description, fmt.Sprintf("at most %d", *p.MaxItems), name)
+		}
 		if !slices.Contains(schema.Required, name) {
 			require.Contains(t, p.Description, "Default", "%s is optional", name)
 		}
