@@ -102,6 +102,7 @@ func (s *Store) acquire(ctx context.Context, req Request) (*Checkout, error) {
 // ref is, one at a time fetches into a store; whoever waited finds it there.
 // saw is the store that was worked on, for discardStore.
 func (s *Store) acquireLocked(ctx context.Context, k storeKey, req Request, asked time.Time) (_ *Checkout, saw os.FileInfo, _ error) {
+	s.askAhead(ctx, k, req)
 	ans, err := s.resolve(ctx, k, req, asked)
 	if _, ok := errors.AsType[*RefError](err); ok && shortSHA.MatchString(req.Ref) {
 		ans, err = s.findShort(ctx, k, req, asked, err)

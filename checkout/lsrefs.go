@@ -32,8 +32,7 @@ func (s *Store) lsRefs(ctx context.Context, req Request, prefixes []string, max 
 	defer p.end()
 	began := time.Now()
 	defer func() {
-		s.stats.requests.Add(p.requests)
-		s.stats.bytes.Add(p.bytes)
+		s.count(p)
 		s.stats.nanos.Add(int64(time.Since(began)))
 	}()
 	var body bytes.Buffer

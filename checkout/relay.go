@@ -37,8 +37,9 @@ type relay struct {
 	proxied  *http.Client // by way of a proxy, which resolves for itself
 	proxy    func(*http.Request) (*url.URL, error)
 
-	mu     sync.Mutex
-	passes map[string]*pass
+	mu      sync.Mutex
+	passes  map[string]*pass
+	adverts map[string]*advert // see advert.go
 }
 
 const (
@@ -83,7 +84,7 @@ func newRelay(ctx context.Context, hosts hostRules, caFile string, proxy func(*h
 	if err != nil {
 		return nil, err
 	}
-	r := &relay{hosts: hosts, stall: stall, listener: ln, proxy: proxy, passes: map[string]*pass{}}
+	r := &relay{hosts: hosts, stall: stall, listener: ln, proxy: proxy, passes: map[string]*pass{}, adverts: map[string]*advert{}}
 	client := func(t *http.Transport) *http.Client {
 		t.TLSClientConfig, t.ForceAttemptHTTP2, t.DisableCompression = tlsConfig.Clone(), true, true
 		t.TLSHandshakeTimeout, t.ResponseHeaderTimeout, t.IdleConnTimeout = 15*time.Second, stall, 30*time.Second
@@ -172,7 +173,7 @@ func (r *relay) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	var want string
 	switch {
 	case req.Method == http.MethodGet && rest == "info/refs" && req.URL.RawQuery == "service=git-upload-pack":
-		want = "application/x-git-upload-pack-advertisement"
+		want = advertType
 	case req.Method == http.MethodPost && rest == "git-upload-pack" && req.URL.RawQuery == "":
 		want = uploadPackResult
 	default:
@@ -180,7 +181,11 @@ func (r *relay) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		http.Error(w, "not git's smart protocol", http.StatusForbidden)
 		return
 	}
-	if err := p.forward(w, req, rest, want); err != nil {
+	answer := func() error { return p.forward(w, req, rest, want) }
+	if want == advertType && req.Header.Get("Git-Protocol") == "version=2" {
+		answer = func() error { return p.advertise(w, req) }
+	}
+	if err := answer(); err != nil {
 		if req.Context().Err() != nil && p.ctx.Err() == nil {
 			return // git went away, and that ended the request; its own end says why
 		}

@@ -39,10 +39,10 @@ func (s *Store) netCommand(ctx context.Context, repo Repo, cred Credentials, c g
 	c.scrub = p.scrub
 	began := time.Now()
 	err = s.git.run(ctx, c)
-	p.mu.Lock()
-	s.stats.bytes.Add(p.bytes)
-	s.stats.requests.Add(p.requests)
-	p.mu.Unlock()
+	s.count(p)
+	if err != nil {
+		s.relay.unlearn(repo)
+	}
 	s.stats.nanos.Add(int64(time.Since(began)))
 	switch {
 	case err == nil:
