@@ -277,7 +277,7 @@ func TestLogIsTwoBatches(t *testing.T) {
 		_, err := history.Log(t.Context(), c, history.LogOptions{Added: "return 22"})
 		require.NoError(t, err)
 		n, _ := srv.Requests()
-		require.EqualValues(t, 4, n, "one fetch of commits, one of blobs, and then none")
+		require.EqualValues(t, 2, n, "one for the commits, one for the blobs, and then none")
 	}
 }
 
