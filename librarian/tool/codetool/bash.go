@@ -113,16 +113,23 @@ func (s *Session) dirs() map[string]string {
 	return dirs
 }
 
-// viewNames says where a command sees the checkouts: below /checkouts by their keys; a ref's slashes make no folders.
+// viewNames says where a command sees the checkouts: below /checkouts by their keys. A ref's slashes make no folders, nor do those
+// of a key that lies below another, as some hosts allow.
 func viewNames(dirs map[string]string) map[string]string {
+	flat := strings.NewReplacer("/", "%2F", "%", "%25")
 	names := map[string]string{}
 	for dir, key := range dirs {
 		base, ref, at := strings.Cut(key, "@")
-		name := "/checkouts/" + base
-		if at {
-			name += "@" + strings.NewReplacer("/", "%2F", "%", "%25").Replace(ref)
+		for _, other := range dirs {
+			if strings.HasPrefix(key, other+"/") {
+				base = flat.Replace(base)
+				break
+			}
 		}
-		names[dir] = name
+		if at {
+			base += "@" + flat.Replace(ref)
+		}
+		names[dir] = "/checkouts/" + base
 	}
 	return names
 }

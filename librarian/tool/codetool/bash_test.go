@@ -123,3 +123,17 @@ func TestBash(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, entries, 2)
 }
+
+// On hosts with nested groups one repository's name may lie below another's; a command sees both.
+func TestBashWithNestedNames(t *testing.T) {
+	t.Parallel()
+	if !confined(t) {
+		t.Skip("commands have no file system of their own here")
+	}
+	b := newBench(t, map[string]string{"acme/one": "-- @commit c --\n-- a.txt --\nouter\n", "acme/one/sub": "-- @commit c --\n-- a.txt --\ninner\n"})
+	b.ok(t, "checkout_repo", `{"repo":"https://groups.example/acme/one"}`)
+	b.ok(t, "checkout_repo", `{"repo":"https://groups.example/acme/one/sub"}`)
+	require.Equal(t, []string{"groups.example/acme/one", "groups.example/acme/one/sub"}, b.Keys())
+	got := b.ok(t, "bash", `{"repo":"groups.example/acme/one/sub","command":"pwd; cat a.txt /checkouts/groups.example/acme/one/a.txt"}`)
+	require.Equal(t, "/checkouts/groups.example%2Facme%2Fone%2Fsub\ninner\nouter", got.Text)
+}
