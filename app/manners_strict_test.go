@@ -1,8 +1,11 @@
 package app
 
 import (
+	"database/sql"
+	"io"
 	"net/http"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -42,13 +45,38 @@ func (f *flow) asked(n int, repo string, number int, login string) {
 	}
 }
 
+// spend adds to what the run of a question cost; the App must not be running.
+func (f *flow) spend(comment int64, dollars float64) {
+	f.t.Helper()
+	db, err := sql.Open("sqlite", filepath.Join(f.cfg.Server.Data, store.File))
+	require.NoError(f.t, err)
+	defer func() { require.NoError(f.t, db.Close()) }()
+	done, err := db.ExecContext(f.t.Context(), "UPDATE runs SET cost = cost + ? WHERE trigger_id = ?", int64(dollars*1e6), comment)
+	require.NoError(f.t, err)
+	n, err := done.RowsAffected()
+	require.NoError(f.t, err)
+	require.EqualValues(f.t, 1, n)
+}
+
+// metrics is what Prometheus would scrape.
+func (f *flow) metrics() string {
+	f.t.Helper()
+	resp, err := http.Get("http://" + f.cfg.Server.Metrics + "/metrics")
+	require.NoError(f.t, err)
+	defer func() { _ = resp.Body.Close() }()
+	body, err := io.ReadAll(resp.Body)
+	require.NoError(f.t, err)
+	return string(body)
+}
+
 // Beside the cap of a person (see TestO7_TooManyQuestionsAreRefusedVisiblyOnce) those of a repository and of a thread.
 func TestO7_TheCapsOfARepositoryAndOfAThread(t *testing.T) {
 	t.Parallel()
 	t.Run("O7 a repository", func(t *testing.T) {
 		t.Parallel()
 		f := newFlow(t, modeltest.New(results("Elsewhere.")), func(f *flow) {
-			f.cfg.Limits.RepoRuns = 5
+			f.cfg.Server.Metrics = freeAddress(t)
+			f.cfg.Limits.RepoRuns, f.cfg.Limits.UserRuns = 5, 1
 			f.asked(5, "acme/pantry", 7, "many")
 		})
 		c, told := f.ask("acme/pantry", simUser, "@librarian why?")
@@ -60,6 +88,28 @@ func TestO7_TheCapsOfARepositoryAndOfAThread(t *testing.T) {
 		require.Empty(t, told, "in words once, then by a sign")
 		_, answers := f.ask("acme/cellar", simUser, "@librarian why?")
 		require.Contains(t, answers[0].Body, "Elsewhere.", "another repository has its own")
+		require.Contains(t, f.metrics(), `librarian_budget_total{budget="repository",level="spent"} 2`)
+		require.Contains(t, f.metrics(), `librarian_budget_total{budget="user",level="spent"} 0`, "what was refused is not counted")
+	})
+	t.Run("O7 a month's costs", func(t *testing.T) {
+		t.Parallel()
+		f := newFlow(t, modeltest.New(results("One."), results("The last one.")), func(f *flow) {
+			f.cfg.Server.Metrics = freeAddress(t)
+			f.cfg.Limits.MonthlyCost = 10
+		})
+		id, _ := f.ask("acme/pantry", simUser, "@librarian why?")
+		f.stop()
+		f.spend(id, 8.5)
+		f.serve()
+		id, answers := f.ask("acme/pantry", simUser, "@librarian and now?")
+		require.Contains(t, answers[len(answers)-1].Body, "The last one.")
+		require.Contains(t, f.metrics(), `librarian_budget_total{budget="installation",level="nearly"} 1`)
+		f.stop()
+		f.spend(id, 2)
+		f.serve()
+		_, told := f.ask("acme/pantry", simUser, "@librarian and now?  Once more.")
+		require.Contains(t, told[0].Body, "This month's budget of $10 is spent.")
+		require.Contains(t, f.metrics(), `librarian_budget_total{budget="installation",level="spent"} 1`)
 	})
 	t.Run("O7 a thread", func(t *testing.T) {
 		t.Parallel()

@@ -13,6 +13,7 @@ import (
 
 	"github.com/librarian-app/librarian/checkout"
 	"github.com/librarian-app/librarian/librarian"
+	"github.com/librarian-app/librarian/librarian/run"
 )
 
 // metrics is what operators scrape: the checkout cache's counters and how runs end. Nothing in it names a repository or a
@@ -21,6 +22,7 @@ type metrics struct {
 	registry *prometheus.Registry
 	runs     *prometheus.CounterVec
 	took     prometheus.Histogram
+	budgets  *prometheus.CounterVec
 }
 
 // newMetrics reads the cache's counters whenever it is scraped.
@@ -32,7 +34,15 @@ func newMetrics(stats func() checkout.Stats) *metrics {
 			Name: "librarian_run_seconds", Help: "How long runs took.", Buckets: []float64{.5, 1, 2, 5, 10, 30, 60, 120, 300, 600},
 		}),
 	}
-	m.registry.MustRegister(m.runs, m.took, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	m.budgets = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "librarian_budget_total", Help: "Questions that met a budget of which 80 % or more were used (nearly), or all (spent, and refused).",
+	}, []string{"budget", "level"})
+	for _, which := range []string{run.BudgetUser, run.BudgetRepository, run.BudgetThread, run.BudgetInstallation} {
+		for _, level := range []string{"nearly", "spent"} {
+			m.budgets.WithLabelValues(which, level) // there from the start, so that a first increase is seen
+		}
+	}
+	m.registry.MustRegister(m.runs, m.took, m.budgets, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	for _, c := range []struct {
 		name, help string
 		value      func(checkout.Stats) float64
@@ -54,6 +64,15 @@ func newMetrics(stats func() checkout.Stats) *metrics {
 	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "librarian_checkout_disk_bytes", Help: "Disk that the cache takes, when last looked at."},
 		func() float64 { return float64(stats().Disk) }))
 	return m
+}
+
+// budget counts how often a budget was nearly or wholly used.
+func (m *metrics) budget(which string, spent bool) {
+	level := "nearly"
+	if spent {
+		level = "spent"
+	}
+	m.budgets.WithLabelValues(which, level).Inc()
 }
 
 // votes reads, whenever it is scraped, what readers think of answers; of what cannot be read there is no sample.

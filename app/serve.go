@@ -271,7 +271,7 @@ func (s *Server) runner(ctx context.Context, h *hub.Hub, me hub.App, checkouts *
 		Ready:    func(ctx context.Context, place librarian.Place) { _, _, _ = h.PostClient(ctx, place) }, // only to have a token; posting meets what is wrong
 		Spending: spending{runs}, Slug: me.Slug, AppID: me.ID, Host: h.Host(), GitHosts: s.cfg.Checkout.Hosts,
 		Progress: s.cfg.Limits.Progress, Secrets: s.held, Version: Version(), Now: s.now,
-		Logger: s.log.With("part", "run"), Watch: func(id librarian.RunID, kind librarian.EventKind, data any) {
+		Logger: s.log.With("part", "run"), Budget: counted.budget, Watch: func(id librarian.RunID, kind librarian.EventKind, data any) {
 			counted.watch(id, kind, data)
 			if s.watch != nil {
 				s.watch(id, kind, data)

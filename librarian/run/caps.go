@@ -24,6 +24,14 @@ const ThreadRunsHour = 30
 // nearly is the share of a budget at which an operator is told.
 const nearly = 0.8
 
+// The budgets, as [Options].Budget names them.
+const (
+	BudgetUser         = "user"
+	BudgetRepository   = "repository"
+	BudgetThread       = "thread"
+	BudgetInstallation = "installation"
+)
+
 // withinCaps refuses what is over the caps: visibly, by one line the first time and a sign from then on.
 func (r *Runner) withinCaps(ctx context.Context, run librarian.Run, l settings.Limits) (*librarian.Outcome, error) {
 	now := r.o.Now()
@@ -40,18 +48,20 @@ func (r *Runner) withinCaps(ctx context.Context, run librarian.Run, l settings.L
 		return nil, fmt.Errorf("%w: %w", errLog, err)
 	}
 	for i, c := range []struct {
+		which     string
 		used, cap float64
 		line      string
 	}{
-		{float64(user), float64(l.UserRuns), fmt.Sprintf("You have asked %d questions in a day, which is the limit here.", l.UserRuns)},
-		{float64(repo), float64(l.RepositoryRuns), fmt.Sprintf("%d questions were asked in this repository in a day, which is the limit.", l.RepositoryRuns)},
-		{float64(thread), ThreadRunsHour, fmt.Sprintf("%d questions were asked in this thread in an hour, which is the limit.", ThreadRunsHour)},
-		{cost, l.MonthlyCost, fmt.Sprintf("This month's budget of $%.0f is spent.", l.MonthlyCost)},
+		{BudgetUser, float64(user), float64(l.UserRuns), fmt.Sprintf("You have asked %d questions in a day, which is the limit here.", l.UserRuns)},
+		{BudgetRepository, float64(repo), float64(l.RepositoryRuns), fmt.Sprintf("%d questions were asked in this repository in a day, which is the limit.", l.RepositoryRuns)},
+		{BudgetThread, float64(thread), ThreadRunsHour, fmt.Sprintf("%d questions were asked in this thread in an hour, which is the limit.", ThreadRunsHour)},
+		{BudgetInstallation, cost, l.MonthlyCost, fmt.Sprintf("This month's budget of $%.0f is spent.", l.MonthlyCost)},
 	} {
 		if c.cap <= 0 || i == 0 && run.Request.Principal.Repository { // configured events have the repository's cap
 			continue
 		}
 		if c.used >= c.cap {
+			r.budget(c.which, true)
 			out := declined(c.line, false)
 			told, err := r.toldBefore(ctx, run, now.Add(-24*time.Hour))
 			if err != nil {
@@ -63,10 +73,17 @@ func (r *Runner) withinCaps(ctx context.Context, run librarian.Run, l settings.L
 			return out, nil
 		}
 		if c.used >= nearly*c.cap {
+			r.budget(c.which, false)
 			r.o.Logger.WarnContext(ctx, "a budget is nearly used", "run", run.ID, "used", c.used, "of", c.cap, "which", c.line)
 		}
 	}
 	return nil, nil
+}
+
+func (r *Runner) budget(which string, spent bool) {
+	if r.o.Budget != nil {
+		r.o.Budget(which, spent)
+	}
 }
 
 // maxTold bounds the threads that are remembered.

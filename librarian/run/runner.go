@@ -104,6 +104,8 @@ type Options struct {
 	Version     string
 	Now         func() time.Time
 	Logger      *slog.Logger
+	// Budget, when set, is told of each look at a budget of which 80 % or more are used: which one, and whether nothing is left.
+	Budget func(which string, spent bool)
 	// Watch, when set, is told each event as it is recorded; the terminal's view.
 	Watch func(librarian.RunID, librarian.EventKind, any)
 }
