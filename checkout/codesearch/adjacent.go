@@ -51,19 +51,19 @@ func (r *ranking) addNeighbours() bool {
 		return false
 	}
 	worth := w.Adjacent * (1 - (1-w.AdjacentSentence)*r.asked.wordy)
-	texts := map[uint32][]byte{}
-	forms := map[string]int{} // a word of the texts → the question word that it is a form of, from 1; 0 for none
+	texts := map[uint32]numbered{}
+	forms := map[string][]form{}
 	any := false
 	for _, h := range r.order[:min(len(r.order), w.AdjacentRead)] {
 		ch := &r.ix.chunks[h.chunk]
 		text, ok := texts[ch.file]
 		if !ok {
 			f := &r.ix.files[ch.file]
-			text, _ = r.ix.source.Read(r.ctx, File{Path: f.path, Hash: f.hash}, MaxFile)
+			b, _ := r.ix.source.Read(r.ctx, File{Path: f.path, Hash: f.hash}, MaxFile)
+			text = numbered{b, lineOffsets(b)}
 			texts[ch.file] = text
 		}
-		lines := linesOf(text, max(1, int(ch.start)-commentLines), int(ch.end))
-		for pair, share := range q.pairs(lines, forms, w.AdjacentForm) {
+		for pair, share := range q.pairs(text.lines(int(ch.start)-commentLines, int(ch.end)), forms, w.AdjacentForm) {
 			r.score[h.chunk] += float32(worth * q.weights[pair] * share)
 			any = true
 		}
@@ -71,49 +71,27 @@ func (r *ranking) addNeighbours() bool {
 	return any
 }
 
-// pairs finds the question's neighbours in a text: at most one word may stand between them, or they may have changed places. A pair is
-// known by its first word; its share is form, or 1 where both stand there as the question has them.
-func (s *sequence) pairs(text []byte, forms map[string]int, form float64) map[int]float64 {
-	var found map[int]float64
-	last, since, lastSame := 0, 0, false
-	eachPart(text, func(part string) {
-		since++
-		n := s.number(part, forms)
-		if n == 0 {
-			return
-		}
-		same := s.words[n-1] == part
-		if last > 0 && (n == last+1 && since <= 2 || n == last-1 && since == 1) {
-			share := form
-			if same && lastSame {
-				share = 1
-			}
-			if pair := min(n, last) - 1; s.weights[pair] > 0 {
-				if found == nil {
-					found = map[int]float64{}
-				}
-				found[pair] = max(found[pair], share)
-			}
-		}
-		last, lastSame, since = n, same, 0
-	})
-	return found
+// numbered is a text with where its lines start.
+type numbered struct {
+	text []byte
+	offs []int
 }
 
-// number says which word of the question, from 1, a word of a text is a form of; 0 for none.
-func (s *sequence) number(part string, forms map[string]int) int {
-	n, ok := forms[part]
-	if !ok {
-		if st := stem(part); st != "" {
-			n = 1 + slices.Index(s.stems, st)
-		}
-		forms[part] = n
+// lines gives the lines from…to, as far as there are any.
+func (n numbered) lines(from, to int) []byte {
+	from, to = max(from, 1), min(to, len(n.offs)-1)
+	if from > to {
+		return nil
 	}
-	return n
+	return n.text[n.offs[from-1]:n.offs[to]]
 }
 
-// eachPart calls f for the words of a text, identifiers split, in lower case.
-func eachPart(text []byte, f func(part string)) {
+// pairs finds the question's neighbours in a text: at most one word may stand between them, or they may have changed places. A pair is
+// known by its first word; its share is other, or 1 where both stand there as the question has them. forms remembers the words met.
+func (s *sequence) pairs(text []byte, forms map[string][]form, other float64) map[int]float64 {
+	var found map[int]float64
+	var last form
+	since := 0
 	for i := 0; i < len(text); {
 		if !wordByte[text[i]] {
 			i++
@@ -124,10 +102,69 @@ func eachPart(text []byte, f func(part string)) {
 			j++
 		}
 		if j-i > 1 && j-i <= maxWord {
-			for _, part := range splitWord(string(text[i:j])) {
-				f(part)
+			parts, ok := forms[string(text[i:j])]
+			if !ok {
+				parts = s.forms(string(text[i:j]))
+				forms[string(text[i:j])] = parts
+			}
+			for _, f := range parts {
+				since++
+				if f.number == 0 {
+					continue
+				}
+				if pair, ok := s.pair(last, f, since); ok {
+					share := other
+					if f.same && last.same {
+						share = 1
+					}
+					if found == nil {
+						found = map[int]float64{}
+					}
+					found[pair] = max(found[pair], share)
+				}
+				last, since = f, 0
 			}
 		}
 		i = j
 	}
+	return found
+}
+
+// form says which word of the question, from 1, a word of a text is a form of (0 for none), and whether it is that very form.
+type form struct {
+	number int
+	same   bool
+}
+
+// forms takes a word of a text apart.
+func (s *sequence) forms(word string) []form {
+	parts := splitWord(word)
+	out := make([]form, len(parts))
+	for i, p := range parts {
+		if !s.maybe(p) {
+			continue
+		}
+		if st := stem(p); st != "" {
+			out[i].number = 1 + slices.Index(s.stems, st)
+		}
+		out[i].same = out[i].number > 0 && s.words[out[i].number-1] == p
+	}
+	return out
+}
+
+// maybe rules out most words without stemming them: but for irregular ones, a stem begins as its word does.
+func (s *sequence) maybe(word string) bool {
+	if _, ok := irregular[word]; ok || len(word) < 2 {
+		return ok
+	}
+	return slices.ContainsFunc(s.stems, func(st string) bool { return len(st) >= 2 && st[:2] == word[:2] })
+}
+
+// pair reports whether two words of the question that stand so far apart in a text are neighbours in the question, and which.
+func (s *sequence) pair(a, b form, apart int) (int, bool) {
+	if a.number == 0 || !(b.number == a.number+1 && apart <= 2 || b.number == a.number-1 && apart == 1) {
+		return 0, false
+	}
+	first := min(a.number, b.number) - 1
+	return first, s.weights[first] > 0
 }

@@ -7,26 +7,27 @@ import (
 
 // Signals are what the confidence of an answer is judged by.
 type Signals struct {
-	Coverage float64 // 0…1: the share of the question's words, by weight, that the first candidate's chunk has
-	Path     float64 // 0…1: the same for words in the first candidate's path or symbol
-	File     float64 // 0…1: the same for its whole file, synonyms included
-	Score    float64 // 0…1: the first candidate's Score
-	Missing  float64 // 0…1: the share of the question's words, by weight, that the tree does not have at all
-	Words    int     // how many words the question has that say something
-	Exact    bool    // the question names the first candidate: its symbol, its path, or quoted text in it
+	Fit     float64 // the first candidate's chunk, file and path together, as a share of what the question's words weigh; 0…2 or so
+	Path    float64 // the path's part of that
+	File    float64 // 0…1: the share of the question's words, by weight, that its file has, synonyms included
+	Missing float64 // 0…1: the share of the question's words, by weight, that the tree does not have at all
+	Words   int     // how many words the question has that say something
+	Exact   bool    // the question names the first candidate: its symbol, its path, or quoted text in it
 }
 
-// ConfidenceEnough is the Confidence from which on the first places are worth showing as an answer; below it they are leads at best.
-// testdata/README.md shows what other thresholds would cost.
-const ConfidenceEnough = .3
+// What a Confidence is worth saying. testdata/README.md shows what other bounds would cost.
+const (
+	ConfidenceEnough = .25 // from here on the first places are worth showing; below it stand two of a hundred right ones
+	ConfidenceSure   = .45 // from here on they may be called an answer without a doubt added
+)
 
 // confidence is a logistic regression over questions put to the right repository (right when the right file was among the first three)
-// and to wrong ones (never right); see testdata/README.md for the questions and what the thresholds cost.
+// and to wrong ones (never right), as if there were as many of these as of those; see testdata/README.md.
 func (s Signals) confidence() float64 {
 	if s.Words == 0 && !s.Exact {
 		return 0
 	}
-	z := confidenceBias + confidenceCoverage*s.Coverage + confidencePath*s.Path + confidenceFile*s.File + confidenceScore*s.Score
+	z := confidenceBias + confidenceFit*s.Fit + confidencePath*s.Path + confidenceFile*s.File + confidenceWords*math.Log(1+float64(s.Words))
 	if s.Exact {
 		z += confidenceExact
 	}
@@ -34,12 +35,12 @@ func (s Signals) confidence() float64 {
 }
 
 const (
-	confidenceBias     = -3.66
-	confidenceCoverage = 1.6
-	confidencePath     = 1.7
-	confidenceFile     = 3.0
-	confidenceScore    = 1.5
-	confidenceExact    = 1.5
+	confidenceBias  = -6.32
+	confidenceFit   = 4.02
+	confidencePath  = .56
+	confidenceFile  = 2.2
+	confidenceWords = 1.32
+	confidenceExact = 1.48
 )
 
 // missingIDF is what a word weighs that stands nowhere in the tree, as a share of the weight of a word that stands in one chunk. It may
@@ -80,12 +81,6 @@ func (r *ranking) findMissing(question string) {
 	}
 }
 
-// inPath reports whether a file's path has a term.
-func (r *ranking) inPath(id, file uint32) bool {
-	_, ok := slices.BinarySearchFunc(r.ix.pathTerms[id], file, func(p pathPosting, f uint32) int { return int(p.file) - int(f) })
-	return ok
-}
-
 // signals looks at the outcome.
 func (r *ranking) signals(res Results) Signals {
 	s := Signals{Words: len(res.Terms) + len(res.Missing)}
@@ -103,10 +98,18 @@ func (r *ranking) signals(res Results) Signals {
 			break
 		}
 	}
-	s.Score = first.Score
 	s.Exact = r.exact[top.chunk] > 0
-	file := &r.ix.files[r.ix.chunks[top.chunk].file]
-	all, inFile, exactly, named := r.lacking, 0.0, 0.0, 0.0
+	at := r.ix.chunks[top.chunk].file
+	if weigh := r.asking + r.lacking; weigh > 0 {
+		s.Fit, s.Path = r.total(top.chunk)/weigh, float64(r.path[at])/weigh
+	}
+	s.File = r.inFile(&r.ix.files[at])
+	return s
+}
+
+// inFile is the share of the question's words, by weight, that a file has, what stands for them included.
+func (r *ranking) inFile(file *fileEntry) float64 {
+	all, in := r.lacking, 0.0
 	for _, t := range r.asked.terms {
 		if t.word == "" && len(t.alt) == 0 {
 			continue
@@ -118,16 +121,7 @@ func (r *ranking) signals(res Results) Signals {
 		} else {
 			all += t.weight * idf
 		}
-		inIts := 0.0
-		if at, ok := slices.BinarySearch(own, top.chunk); ok {
-			exactly += t.weight * idf
-			_, tfs := r.ix.postings(t.id)
-			if tfs[at].name() > 0 || tfs[at].parent() > 0 || r.inPath(t.id, r.ix.chunks[top.chunk].file) {
-				named += t.weight * idf
-			}
-		} else if len(own) > 0 && r.inPath(t.id, r.ix.chunks[top.chunk].file) {
-			named += t.weight * idf
-		}
+		best := 0.0
 		for i, a := range append([]weighted{t}, t.alt...) {
 			share := a.weight
 			if i == 0 {
@@ -135,13 +129,13 @@ func (r *ranking) signals(res Results) Signals {
 			}
 			list, _ := r.ix.postings(a.id)
 			if at, _ := slices.BinarySearch(list, file.first); at < len(list) && list[at] < file.next {
-				inIts = max(inIts, share)
+				best = max(best, share)
 			}
 		}
-		inFile += t.weight * idf * inIts
+		in += t.weight * idf * best
 	}
-	if all > 0 {
-		s.Coverage, s.File, s.Path = min(1, exactly/all), min(1, inFile/all), min(1, named/all)
+	if all == 0 {
+		return 0
 	}
-	return s
+	return min(1, in/all)
 }

@@ -31,6 +31,7 @@ type measure struct {
 	index   time.Duration
 	size    int64
 	queries []time.Duration
+	sure    confidences
 }
 
 // Run measures and prints. A repository that is not there is named and its questions are left out; when none is there, Run fails.
@@ -53,7 +54,7 @@ func Run(ctx context.Context, opt Options, w io.Writer) error {
 	var text int64
 	var missing []string
 	groups := byRepository(set)
-	for _, qs := range groups {
+	for i, qs := range groups {
 		src, err := open(ctx, opt, qs[0])
 		if err != nil {
 			if ctx.Err() != nil {
@@ -70,7 +71,7 @@ func Run(ctx context.Context, opt Options, w io.Writer) error {
 		}
 		text += n
 		for _, name := range names {
-			if err := measureOne(ctx, name, src, qs, measures[name]); err != nil {
+			if err := measureOne(ctx, name, src, qs, strangers(groups, i), measures[name]); err != nil {
 				return fmt.Errorf("bench: %s: %s: %w", name, qs[0].name, err)
 			}
 		}
@@ -91,6 +92,9 @@ func Run(ctx context.Context, opt Options, w io.Writer) error {
 		if ours, ok := reports["librarian"]; ok {
 			printRepositories(w, ours, base)
 		}
+	}
+	if m := measures["librarian"]; m != nil {
+		m.sure.print(w)
 	}
 	if m := measures["librarian"]; m != nil && opt.Out != "" {
 		return writeResults(opt.Out, set, m.results)
@@ -129,7 +133,7 @@ func textSize(ctx context.Context, src codesearch.Source) (n int64, err error) {
 	return n, err
 }
 
-func measureOne(ctx context.Context, name string, src codesearch.Source, qs []Question, m *measure) error {
+func measureOne(ctx context.Context, name string, src codesearch.Source, qs, others []Question, m *measure) error {
 	s, err := newSystem(name)
 	if err != nil {
 		return err
@@ -150,6 +154,9 @@ func measureOne(ctx context.Context, name string, src codesearch.Source, qs []Qu
 		}
 		m.queries = append(m.queries, time.Since(start))
 		m.results[q.ID] = res
+	}
+	if ranked, ok := s.(*rankedSystem); ok && name == "librarian" {
+		return m.sure.measure(ctx, ranked.ix, qs, others)
 	}
 	return nil
 }
