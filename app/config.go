@@ -27,6 +27,7 @@ import (
 // the repository; a test holds the two together. It holds no secret: those come by environment or file (see Secrets).
 type Config struct {
 	Server    ServerConfig    `yaml:"server"`
+	Database  DatabaseConfig  `yaml:"database"`
 	GitHub    GitHubConfig    `yaml:"github"`
 	Ask       AskConfig       `yaml:"ask"`
 	Models    ModelsConfig    `yaml:"models"`
@@ -46,6 +47,12 @@ type ServerConfig struct {
 	Data   string `yaml:"data"`
 	// Metrics is where Prometheus may scrape; empty: nowhere.
 	Metrics string `yaml:"metrics"`
+}
+
+// DatabaseConfig is where runs are kept.
+type DatabaseConfig struct {
+	// URLFile names a file with the URL of a PostgreSQL database; empty: see [DatabaseURL].
+	URLFile string `yaml:"url_file"`
 }
 
 // GitHubConfig is which GitHub, and which App there.

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"fmt"
+	"io"
 	"log/slog"
 	"os"
 	"os/exec"
@@ -47,11 +48,19 @@ func serveForTest() int {
 // spawn starts the App as a process of its own and points the webhook at it.
 func (f *flow) spawn() *exec.Cmd {
 	f.t.Helper()
-	dir := filepath.Dir(f.cfg.Server.Data)
+	cmd, u := f.process(f.cfg, f.log)
+	require.NoError(f.t, f.sim.SetWebhookURL(f.world.app, u))
+	return cmd
+}
+
+// process starts the App as a process of its own, with its files beside its data, and tells where it takes deliveries.
+func (f *flow) process(cfg Config, log io.Writer, env ...string) (*exec.Cmd, string) {
+	f.t.Helper()
+	dir := filepath.Dir(cfg.Server.Data)
 	key := filepath.Join(dir, "key.pem")
 	require.NoError(f.t, os.WriteFile(key, f.world.app.PrivateKeyPEM, 0o600))
-	f.cfg.GitHub.PrivateKeyFile = key
-	raw, err := yaml.Marshal(f.cfg)
+	cfg.GitHub.PrivateKeyFile = key
+	raw, err := yaml.Marshal(cfg)
 	require.NoError(f.t, err)
 	file := filepath.Join(dir, "config.yml")
 	require.NoError(f.t, os.WriteFile(file, raw, 0o600))
@@ -59,7 +68,8 @@ func (f *flow) spawn() *exec.Cmd {
 	require.NoError(f.t, err)
 	cmd := exec.Command(exe)
 	cmd.Env = append(os.Environ(), "LIBRARIAN_TEST_SERVE="+file, EnvWebhookSecret+"="+f.world.app.WebhookSecret)
-	cmd.Stderr = f.log
+	cmd.Env = append(cmd.Env, env...)
+	cmd.Stderr = log
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	out, err := cmd.StdoutPipe()
 	require.NoError(f.t, err)
@@ -76,11 +86,11 @@ func (f *flow) spawn() *exec.Cmd {
 	select {
 	case u, ok := <-line:
 		require.True(f.t, ok, "the process ended: %s", f.log)
-		require.NoError(f.t, f.sim.SetWebhookURL(f.world.app, u))
+		return cmd, u
 	case <-time.After(60 * time.Second):
 		f.t.Fatalf("the process did not start: %s", f.log)
 	}
-	return cmd
+	return nil, ""
 }
 
 func kill(cmd *exec.Cmd) {

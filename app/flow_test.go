@@ -35,6 +35,7 @@ type flow struct {
 	sim   *githubsim.Server
 	world world
 	cfg   Config
+	db    string // URL of a PostgreSQL database; empty: SQLite
 	log   *lockedBuffer
 	stop  func()
 	model model.Model // nil: builtin/scout
@@ -120,7 +121,7 @@ func newFlowOn(t *testing.T, secure bool, o githubsim.Options, m model.Model, bu
 func (f *flow) serve() {
 	f.t.Helper()
 	up := make(chan string, 1)
-	srv := NewServer(f.cfg, Secrets{PrivateKey: f.world.app.PrivateKeyPEM, WebhookSecret: []byte(f.world.app.WebhookSecret)}, ServerOptions{
+	srv := NewServer(f.cfg, Secrets{PrivateKey: f.world.app.PrivateKeyPEM, WebhookSecret: []byte(f.world.app.WebhookSecret), DatabaseURL: []byte(f.db)}, ServerOptions{
 		Log: slog.New(slog.NewTextHandler(f.log, &slog.HandlerOptions{Level: slog.LevelDebug})), Now: f.now, Ready: func(u string) { up <- u },
 	})
 	srv.votesEvery = f.votes
@@ -194,7 +195,7 @@ func (f *flow) settled(comment int64) string {
 // unfinished counts the runs of a comment that are not over, as the App's database has them.
 func (f *flow) unfinished(comment int64) int {
 	f.t.Helper()
-	runs, err := store.Open(f.t.Context(), store.Options{Dir: f.cfg.Server.Data})
+	runs, err := store.Open(f.t.Context(), store.Options{Dir: f.cfg.Server.Data, URL: f.db})
 	require.NoError(f.t, err)
 	defer func() { require.NoError(f.t, runs.Close()) }()
 	found, err := runs.Find(f.t.Context(), store.Filter{Open: true})

@@ -21,12 +21,16 @@ import (
 // RunsOptions is a look at the runs that are kept: the terminal's, or those of a server. It may be taken beside the server.
 type RunsOptions struct {
 	Dir string // holds librarian.db
+	URL string // of a PostgreSQL database; used instead of Dir where it is set
 	Out io.Writer
 	Now func() time.Time
 }
 
 // open opens the store; none is made where there is none.
 func (o RunsOptions) open(ctx context.Context) (*store.Store, error) {
+	if o.URL != "" {
+		return openDatabase(ctx, store.Options{URL: o.URL, Now: o.Now})
+	}
 	if _, err := os.Stat(filepath.Join(o.Dir, store.File)); err != nil {
 		return nil, &UsageError{Message: "there are no runs in " + o.Dir, Hint: "ask something first, or name a server's data directory with --data", Err: err}
 	}

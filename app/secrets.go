@@ -18,6 +18,7 @@ const (
 type Secrets struct {
 	PrivateKey    []byte
 	WebhookSecret []byte
+	DatabaseURL   []byte     // empty: SQLite
 	models        *modelShop // holds the providers' keys
 }
 
@@ -42,6 +43,9 @@ func LoadSecrets(c Config, getenv func(string) string, log *slog.Logger) (Secret
 			Message: fmt.Sprintf("the webhook secret has %d characters: it could be guessed, and whoever knows it speaks as GitHub", len(s.WebhookSecret)),
 			Hint:    fmt.Sprintf("make one of at least %d with `openssl rand -hex 32`, and set it in the App's settings on GitHub too", minWebhookSecret),
 		}
+	}
+	if s.DatabaseURL, err = DatabaseURL(c, getenv); err != nil {
+		return Secrets{}, err
 	}
 	if s.models, err = newModelShop(c.Models, getenv, log); err != nil {
 		return Secrets{}, err

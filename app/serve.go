@@ -111,9 +111,9 @@ func (s *Server) Run(ctx context.Context) (err error) {
 	}
 	defer func() { _ = ln.Close() }()
 
-	runs, err := store.Open(ctx, store.Options{Dir: s.cfg.Server.Data, Now: s.now, Clean: keepClean(&s.held)})
+	runs, err := s.openStore(ctx)
 	if err != nil {
-		return fmt.Errorf("app: %w", err)
+		return err
 	}
 	defer func() { err = errors.Join(err, runs.Close()) }()
 	jobs, err := queue.Open(ctx, runs, queue.Options{Research: s.cfg.Queue.Research, Grace: s.cfg.Queue.Grace, Log: s.log.With("part", "queue")})
@@ -129,7 +129,13 @@ func (s *Server) serve(ctx context.Context, ln net.Listener, runs *store.Store, 
 	if err != nil {
 		return err
 	}
-	s.held = secretsOf(github, s.shop, s.secrets.WebhookSecret)
+	hidden := [][]byte{s.secrets.WebhookSecret}
+	for _, p := range passwords(string(s.secrets.DatabaseURL)) {
+		if len(p) >= shortestHidden {
+			hidden = append(hidden, []byte(p))
+		}
+	}
+	s.held = secretsOf(github, s.shop, hidden...)
 	me, err := s.identity(ctx, github)
 	if err != nil {
 		return err

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"os"
 	"time"
 
 	"github.com/librarian-app/librarian/app"
@@ -17,10 +18,19 @@ type runsCmd struct {
 
 // runsFrom says whose runs.
 type runsFrom struct {
-	Data string `help:"A server's data directory; without it the terminal's own runs." placeholder:"DIR" type:"path"`
+	Data   string `help:"A server's data directory; without it, and without --config, the terminal's own runs." placeholder:"DIR" type:"path" xor:"whose"`
+	Config string `help:"A server's configuration file: the runs in its database." placeholder:"FILE" xor:"whose"`
 }
 
 func (f runsFrom) options(s *streams) (app.RunsOptions, error) {
+	if f.Config != "" {
+		cfg, err := app.Load(f.Config)
+		if err != nil {
+			return app.RunsOptions{}, err
+		}
+		database, err := app.DatabaseURL(cfg, os.Getenv)
+		return app.RunsOptions{Dir: cfg.Server.Data, URL: string(database), Out: s.out, Now: time.Now}, err
+	}
 	dir := f.Data
 	if dir == "" {
 		var err error
