@@ -22,20 +22,30 @@
 // # How it works
 //
 // A ref is resolved by one request of protocol version 2 that names it
-// (lsrefs.go); git ls-remote would list a hundred thousand pull requests. The
+// (lsrefs.go); git ls-remote would list a hundred thousand pull requests. What a
+// host can do is asked meanwhile, and then not before each fetch (advert.go). The
 // first commit of a store is fetched whole at depth 1, further ones without
 // blobs and then, in one batch for all who wait, the blobs that are missing
-// (ensure.go). Git talks only to a relay in this process (relay.go), which adds
-// the token, keeps to the allowed hosts and addresses, counts and bounds. What
-// git is given, by its environment, is a pass for one command. A local command
-// sees an ordinary repository with objects missing and cannot be made to fetch.
+// (ensure.go). Its history comes in the background while a tree is held
+// (ahead.go), or when it is asked for (deepen.go). Git talks only to a relay in
+// this process (relay.go), which adds the token, keeps to the allowed hosts and
+// addresses, goes by way of HTTPS_PROXY, counts and bounds. What git is given, by
+// its environment, is a pass for one command. A local command sees an ordinary
+// repository with objects missing and cannot be made to fetch. All objects that
+// come are checked, by git as they come or by git fsck afterwards (fsck.go).
 //
 // Trees are written by Go code from git cat-file, each blob hashed on the way
 // (materialise.go), so attributes, filters, hooks and symbolic links have
 // nothing to act on: a link is a plain file that holds its target. Files that
 // trees share are linked. A tree or a store appears by a rename, under file
 // locks that git's children inherit (lock.go): a killed process's orphans keep
-// others out until they are gone.
+// others out until they are gone. What is found damaged is thrown away and made
+// anew (acquire.go, heal.go).
+//
+// Git 2.54 or newer is let fill in by itself, with git backfill, what a search
+// through more than 50,000 versions of files needs; with older ones that is
+// refused. Whether it can is found out at the start, like all else that is asked
+// of git (probe.go). All tests run with the git that LIBRARIAN_TEST_GIT names.
 //
 // # Measured
 //
