@@ -111,6 +111,16 @@ func TestO7_TheCapsOfARepositoryAndOfAThread(t *testing.T) {
 		require.Contains(t, told[0].Body, "This month's budget of $10 is spent.")
 		require.Contains(t, f.metrics(), `librarian_budget_total{budget="installation",level="spent"} 1`)
 	})
+	t.Run("O7 forgetting does not let one ask anew", func(t *testing.T) {
+		t.Parallel()
+		f := newFlow(t, modeltest.New(results("One.")), func(f *flow) { f.cfg.Limits.UserRuns = 1 })
+		_, answers := f.ask("acme/pantry", simUser, "@librarian why?")
+		require.Contains(t, answers[0].Body, "One.")
+		c := f.say("acme/pantry", 1, simUser, "@librarian forget")
+		require.Equal(t, "rocket", f.settled(c.ID))
+		_, told := f.ask("acme/pantry", simUser, "@librarian and now?")
+		require.Contains(t, told[0].Body, "You have asked 1 question in a day, which is the limit here.")
+	})
 	t.Run("O7 a thread", func(t *testing.T) {
 		t.Parallel()
 		f := newFlow(t, modeltest.New(results("Elsewhere.")), func(f *flow) {

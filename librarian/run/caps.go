@@ -52,9 +52,9 @@ func (r *Runner) withinCaps(ctx context.Context, run librarian.Run, l settings.L
 		used, cap float64
 		line      string
 	}{
-		{BudgetUser, float64(user), float64(l.UserRuns), fmt.Sprintf("You have asked %d questions in a day, which is the limit here.", l.UserRuns)},
-		{BudgetRepository, float64(repo), float64(l.RepositoryRuns), fmt.Sprintf("%d questions were asked in this repository in a day, which is the limit.", l.RepositoryRuns)},
-		{BudgetThread, float64(thread), ThreadRunsHour, fmt.Sprintf("%d questions were asked in this thread in an hour, which is the limit.", ThreadRunsHour)},
+		{BudgetUser, float64(user), float64(l.UserRuns), "You have asked " + questions(l.UserRuns, "", "") + " in a day, which is the limit here."},
+		{BudgetRepository, float64(repo), float64(l.RepositoryRuns), questions(l.RepositoryRuns, " was asked", " were asked") + " in this repository in a day, which is the limit."},
+		{BudgetThread, float64(thread), ThreadRunsHour, questions(ThreadRunsHour, " was asked", " were asked") + " in this thread in an hour, which is the limit."},
 		{BudgetInstallation, cost, l.MonthlyCost, fmt.Sprintf("This month's budget of $%.0f is spent.", l.MonthlyCost)},
 	} {
 		if c.cap <= 0 || i == 0 && run.Request.Principal.Repository { // configured events have the repository's cap
@@ -78,6 +78,13 @@ func (r *Runner) withinCaps(ctx context.Context, run librarian.Run, l settings.L
 		}
 	}
 	return nil, nil
+}
+
+func questions(n int, one, many string) string {
+	if n == 1 {
+		return "1 question" + one
+	}
+	return fmt.Sprintf("%d questions", n) + many
 }
 
 func (r *Runner) budget(which string, spent bool) {

@@ -9,7 +9,7 @@ import (
 	"github.com/librarian-app/librarian/librarian"
 )
 
-// Count counts the questions since a time that were not declined: of one user in an installation, in one repository, in one
+// Count counts the questions since a time that were not declined, forgotten ones too: of one user in an installation, in one repository, in one
 // thread of it. The run given, and what was asked after it, is left out of all three: of many that are asked at once the
 // first ones are within a cap.
 func (s *Store) Count(ctx context.Context, run librarian.Run, since time.Time) (user, repo, thread int, err error) {
@@ -26,18 +26,34 @@ func (s *Store) Count(ctx context.Context, run librarian.Run, since time.Time) (
 	if err != nil {
 		return 0, 0, 0, fmt.Errorf("store: count: %w", err)
 	}
-	return user, repo, thread, nil
+	var byUser, inRepo, inThread int
+	err = s.read.QueryRowContext(ctx, s.d.rebind(`SELECT
+		COUNT(CASE WHEN principal = ? AND installation = ? THEN 1 END),
+		COUNT(CASE WHEN repo = ? THEN 1 END),
+		COUNT(CASE WHEN repo = ? AND number = ? THEN 1 END)
+		FROM forgotten WHERE created_at >= ? AND created_at <= ? AND (principal = ? OR repo = ?)`),
+		run.Request.Principal.ID, p.Installation, string(p.Repo), string(p.Repo), p.Number, micros(since), micros(run.CreatedAt),
+		run.Request.Principal.ID, string(p.Repo)).
+		Scan(&byUser, &inRepo, &inThread)
+	if err != nil {
+		return 0, 0, 0, fmt.Errorf("store: count: forgotten: %w", err)
+	}
+	return user + byUser, repo + inRepo, thread + inThread, nil
 }
 
-// Cost is what an installation's runs cost since a time, in US dollars.
+// Cost is what an installation's runs cost since a time, forgotten ones too, in US dollars.
 func (s *Store) Cost(ctx context.Context, installation int64, since time.Time) (float64, error) {
-	var sum int64
-	err := s.read.QueryRowContext(ctx, s.d.rebind("SELECT CAST(COALESCE(SUM(cost), 0) AS BIGINT) FROM runs WHERE installation = ? AND created_at >= ?"),
-		installation, micros(since)).Scan(&sum)
-	if err != nil {
-		return 0, fmt.Errorf("store: cost: %w", err)
+	total := int64(0)
+	for _, table := range []string{"runs", "forgotten"} {
+		var sum int64
+		err := s.read.QueryRowContext(ctx, s.d.rebind("SELECT CAST(COALESCE(SUM(cost), 0) AS BIGINT) FROM "+table+" WHERE installation = ? AND created_at >= ?"),
+			installation, micros(since)).Scan(&sum)
+		if err != nil {
+			return 0, fmt.Errorf("store: cost: %w", err)
+		}
+		total += sum
 	}
-	return float64(sum) / 1e6, nil
+	return float64(total) / 1e6, nil
 }
 
 // addCost adds to what a run cost: a run that was begun twice was paid for twice.

@@ -61,8 +61,41 @@ func TestCountAndCost(t *testing.T) {
 		require.NoError(t, err)
 		require.InDelta(t, 1.25, sum, 1e-9, "of this installation, since then")
 
+		run, err := s.Run(ctx, last)
+		require.NoError(t, err)
+		count := func() []int {
+			user, repo, thread, err := s.Count(ctx, run, since)
+			require.NoError(t, err)
+			return []int{user, repo, thread}
+		}
+		before := count()
+		for _, id := range []librarian.RunID{ids[0], ids[6]} { // one that cost something, one that was declined
+			require.NoError(t, s.Forget(ctx, id))
+		}
+		require.Equal(t, before, count(), "who forgets has asked all the same")
+		sum, err = s.Cost(ctx, 5, since)
+		require.NoError(t, err)
+		require.InDelta(t, 1.25, sum, 1e-9)
+		gone := create(t, s, storetest.Question(30))
+		_, err = s.Advance(ctx, gone, store.Step{To: librarian.StateVerified, Kind: librarian.EventOutcome, Data: librarian.Outcome{}, Cost: 2})
+		require.NoError(t, err)
+		require.NoError(t, s.Forget(ctx, gone))
+
 		n, err := s.CancelInstallation(ctx, 5)
 		require.NoError(t, err)
-		require.Equal(t, int64(7), n, "all that are not over")
+		require.Equal(t, int64(6), n, "all that are not over")
+
+		_, err = s.ForgetRepo(ctx, run.Request.Place.Repo)
+		require.NoError(t, err)
+		sum, err = s.Cost(ctx, 5, since)
+		require.NoError(t, err)
+		require.InDelta(t, 3.25, sum, 1e-9, "what was spent is spent")
+		require.Equal(t, []int{1, 0, 0}, count(), "of the repository nothing is known any more; the user asked elsewhere, too")
+		c.advance(32 * 24 * time.Hour)
+		_, err = s.Expire(ctx, c.now().Add(-store.KeepMessages), c.now().Add(-store.KeepAudit))
+		require.NoError(t, err)
+		sum, err = s.Cost(ctx, 5, since)
+		require.NoError(t, err)
+		require.Zero(t, sum, "with the month it is gone")
 	})
 }
