@@ -13,8 +13,8 @@ import (
 
 // A first fetch brings no history: most questions are answered without. So that
 // those which need it do not wait, it is fetched in the background while a tree
-// is held: first the newest commits, which a first look at the log needs, then,
-// once in a store's life, all of them if they are not too large.
+// is held, once in a store's life: first the newest commits, which a first look
+// at the log needs, then all of them, if they are not too large.
 //
 // It keeps out of everybody's way. The fetch goes into a store of its own in
 // staging, under no lock that an Acquire or a reader takes; only the moving of
@@ -81,19 +81,24 @@ func (s *Store) fetchAhead(ctx context.Context, k storeKey, req Request, sha str
 		defer s.mu.Unlock()
 		delete(s.running, k)
 	}()
-	if !s.deepEnough(k, sha, recentDepth) {
-		if err := s.fetchApart(ctx, k, req, sha, recentDepth, lock); err != nil {
+	long := filepath.Join(dir, "long")
+	step := func(depth int) error {
+		err := s.fetchApart(ctx, k, req, sha, depth, lock)
+		if _, ok := errors.AsType[*BudgetError](err); ok { // for this store's life: it grows no shorter
+			return cmp.Or(os.WriteFile(long, nil, 0o600), errLong)
+		}
+		return err
+	}
+	if _, err := os.Stat(long); err == nil {
+		return nil
+	}
+	// Once some history is there, what more is needed of it is little, and is best fetched into the store itself.
+	if len(s.readRefs(k).Depth) == 0 {
+		if err := step(recentDepth); err != nil {
 			return err
 		}
 	}
-	if _, err := os.Stat(filepath.Join(dir, "long")); err == nil {
-		return nil
-	}
-	err = s.fetchApart(ctx, k, req, sha, Whole, lock)
-	if _, ok := errors.AsType[*BudgetError](err); ok {
-		return cmp.Or(os.WriteFile(filepath.Join(dir, "long"), nil, 0o600), errLong)
-	}
-	return err
+	return step(Whole)
 }
 
 // awaitAhead waits for a history that is being fetched ahead, if there is one.
