@@ -45,6 +45,12 @@ type bench struct {
 
 func newBench(b *testing.B) *bench {
 	b.Helper()
+	return newBenchOf(b, synthetic)
+}
+
+// newBenchOf is newBench with another repository where none is named.
+func newBenchOf(b *testing.B, synthetic func(*testing.B) string) *bench {
+	b.Helper()
 	m := &bench{srv: checkouttest.NewServer(b)}
 	m.dir = os.Getenv("LIBRARIAN_BENCH_REPO")
 	if m.dir == "" {

@@ -18,7 +18,7 @@ func lineNumbers(t testing.TB, pattern, text string) []int {
 		s.dfa = newDFA(m.prog)
 	}
 	var out []int
-	for _, l := range s.search("x", []byte(text), 0, 1<<30).lines {
+	for _, l := range s.search("x", []byte(text), nil, 0, 1<<30).lines {
 		out = append(out, l.Line)
 	}
 	return out

@@ -88,29 +88,32 @@ func (c *Checkout) Grep(ctx context.Context, o GrepOptions) (GrepResult, error) 
 			workers[i].dfa = newDFA(m.prog)
 		}
 	}
-	known := c.sift(ctx, m, tree, files, len(workers))
+	index := c.sifter(m, tree, files, len(workers))
 	if len(files) >= filesForIndex {
 		defer c.store.wantIndex(c.tree) // for the next one
 	}
 	// Batches keep the order and stop the work soon after the limit.
-	var batch []int32
-	for size, i := 32, 0; i < len(files) && !res.Limited; size = min(2*size, 4096) {
-		from := i
-		for batch = batch[:0]; i < len(files) && len(batch) < size; i++ {
-			if known == nil || known[i] == mayMatch {
-				batch = append(batch, files[i])
+	var batch []toSearch
+	for size := 32; len(files) > 0 && !res.Limited; size = min(2*size, 4096) {
+		if index.x != nil {
+			size = max(size, 2048) // most are left out
+		}
+		hints := index.sift(ctx, files[:min(size, len(files))])
+		batch = batch[:0]
+		for i, h := range hints {
+			if h.is == mayMatch {
+				batch = append(batch, toSearch{&tree.Entries[files[i]], h.spans})
 			}
 		}
+		files = files[len(hints):]
 		found := make([]fileMatches, len(batch))
-		if err := grepBatch(ctx, workers, tree.Entries, batch, found, around, limit+1); err != nil {
+		if err := grepBatch(ctx, workers, batch, found, around, limit+1); err != nil {
 			return res, err
 		}
-		for j := from; j < i; j++ {
-			var f fileMatches
-			if known == nil || known[j] == mayMatch {
+		for _, h := range hints {
+			f := fileMatches{binary: h.is == notText}
+			if h.is == mayMatch {
 				f, found = found[0], found[1:]
-			} else {
-				f.binary = known[j] == notText
 			}
 			if f.binary {
 				res.Binary++

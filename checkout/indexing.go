@@ -2,6 +2,7 @@ package checkout
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -79,27 +80,38 @@ func (s *Store) dropIndex(t *sharedTree, err error) {
 	_ = os.Remove(t.indexPath())
 }
 
-// sift tells what the tree's index knows of each file, nil if it is of no use.
-func (c *Checkout) sift(ctx context.Context, m *matcher, tree *Tree, files []int32, workers int) []byte {
+// sifter tells what a tree's index knows of files.
+type sifter struct {
+	c       *Checkout
+	x       *textIndex // nil if there is none, or it is of no use
+	q       *gramQuery
+	workers int
+}
+
+func (c *Checkout) sifter(m *matcher, tree *Tree, files []int32, workers int) *sifter {
+	f := &sifter{c: c, workers: workers}
 	if len(files) < siftFrom {
-		return nil
+		return f
 	}
-	q := gramsOf(m)
-	if q == nil {
-		return nil
+	if f.q = gramsOf(m); f.q != nil {
+		f.x = c.tree.index.get(c.store, c.tree, tree)
 	}
-	x := c.tree.index.get(c.store, c.tree, tree)
-	if x == nil {
-		return nil
-	}
-	known, err := x.sift(ctx, q, files, workers)
-	if err != nil {
-		if ctx.Err() == nil {
-			c.tree.index.drop(c.store, c.tree, x, err)
+	return f
+}
+
+// sift tells what is known of each file.
+func (f *sifter) sift(ctx context.Context, files []int32) []hint {
+	if f.x != nil {
+		known, err := f.x.sift(ctx, f.q, files, f.workers)
+		if err == nil {
+			return known
 		}
-		return nil
+		if ctx.Err() == nil {
+			f.c.tree.index.drop(f.c.store, f.c.tree, f.x, err)
+		}
+		f.x = nil
 	}
-	return known
+	return make([]hint, len(files))
 }
 
 // wantIndex makes a tree's index in the background, unless there is one, or one
@@ -208,8 +220,11 @@ func (x *indexWriter) entry(sc *scanner, k *marker, e *Entry) (kind byte, err er
 	case !ok:
 		return kindBinary, nil
 	}
-	x.block, kind = k.mark(x.block, text)
-	return kind, nil
+	x.block = k.markAll(x.block, text)
+	if len(text) > 0 && &text[0] != &sc.buf[0] || bytes.HasPrefix(text, byteOrderMark) {
+		return kindOther, nil
+	}
+	return kindPlain, nil
 }
 
 // text reads a file; ok is false if it is binary or too large. With wide it is

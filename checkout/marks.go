@@ -6,16 +6,21 @@ import (
 	"math/bits"
 )
 
-// marks tell which trigrams a file's normal text may hold: for each the bit of
-// its hash is set. There are a power of two of bits, at most a good quarter of them set,
-// so a trigram that is not there is taken for one that is in about a fifth of the
-// cases, and a word of ten letters in one of ten thousand.
+// marks tell which trigrams a stretch of a file's normal text may hold: for each
+// the bit of its hash is set. There are a power of two of bits, at most a good
+// quarter of them set, so a trigram that is not there is taken for one that is in
+// about a fifth of the cases, and a word of ten letters in one of ten thousand.
+//
+// A stretch is whole lines, because matches are: what a pattern asks for must be
+// near together then, which in a long file says much more than that it is all
+// somewhere.
 type marks []byte
 
 const (
-	maxMarkBits = 18 // logarithm of the most bits that a file has
+	maxMarkBits = 16 // logarithm of the most bits that a stretch has
 	minMarkBits = 6
-	markLoad    = 0.3 // of the bits set, at most
+	markLoad    = 0.3      // of the bits set, at most
+	maxStretch  = 16 << 10 // bytes of text; more if a line is longer
 )
 
 // gramHash gives a trigram's hash, of maxMarkBits bits. Fewer bits are its last.
@@ -33,8 +38,27 @@ type marker struct {
 
 var kelvinText, longSText = []byte(string(kelvin)), []byte(string(longS))
 
-// mark appends a text's marks to out and gives the logarithm of how many bits they have.
-func (k *marker) mark(out []byte, text []byte) ([]byte, uint8) {
+// markAll appends a text's stretches to out: their number, 2 bytes, and of each
+// its length, 4 bytes, and its marks.
+func (k *marker) markAll(out, text []byte) []byte {
+	at, n := len(out), 0
+	out = append(out, 0, 0)
+	for len(text) > 0 {
+		end := len(text)
+		if end > maxStretch {
+			end = min(lineEnd(text, maxStretch)+1, end)
+		}
+		out = binary.LittleEndian.AppendUint32(out, uint32(end))
+		out = k.mark(out, text[:end])
+		text = text[end:]
+		n++
+	}
+	binary.LittleEndian.PutUint16(out[at:], uint16(n))
+	return out
+}
+
+// mark appends the marks of a stretch: the logarithm of how many bits there are, and the bits.
+func (k *marker) mark(out, text []byte) []byte {
 	if bytes.Contains(text, kelvinText) {
 		text = bytes.ReplaceAll(text, kelvinText, []byte("k"))
 	}
@@ -76,8 +100,9 @@ func (k *marker) mark(out []byte, text []byte) ([]byte, uint8) {
 			break
 		}
 	}
+	out = append(out, byte(log))
 	for _, w := range used {
 		out = binary.LittleEndian.AppendUint64(out, w)
 	}
-	return out, uint8(log)
+	return out
 }

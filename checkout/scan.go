@@ -31,9 +31,14 @@ type scanner struct {
 	passed, tested int  // bytes that were gone through, and those of lines with the needle
 }
 
-// grepBatch searches the files of entries that are numbered in batch, side by
-// side; the results keep the batch's order.
-func grepBatch(ctx context.Context, workers []*scanner, entries []Entry, batch []int32, found []fileMatches, around, limit int) error {
+// toSearch is a file to search, all of it or its spans.
+type toSearch struct {
+	*Entry
+	spans []span
+}
+
+// grepBatch searches files side by side; the results keep their order.
+func grepBatch(ctx context.Context, workers []*scanner, batch []toSearch, found []fileMatches, around, limit int) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var next atomic.Int64
@@ -45,10 +50,9 @@ func grepBatch(ctx context.Context, workers []*scanner, entries []Entry, batch [
 				if i >= len(batch) {
 					return
 				}
-				e := &entries[batch[i]]
 				var err error
-				if found[i], err = w.file(e, around, limit); err != nil {
-					cancel(fmt.Errorf("checkout: grep %s: %w", e.Path, err))
+				if found[i], err = w.file(batch[i], around, limit); err != nil {
+					cancel(fmt.Errorf("checkout: grep %s: %w", batch[i].Path, err))
 				}
 			}
 		})
@@ -61,13 +65,47 @@ func grepBatch(ctx context.Context, workers []*scanner, entries []Entry, batch [
 var byteOrderMark = []byte("\xef\xbb\xbf")
 
 // file searches one file.
-func (s *scanner) file(e *Entry, around, limit int) (fileMatches, error) {
-	text, ok, err := s.text(e, s.wide)
+func (s *scanner) file(e toSearch, around, limit int) (fileMatches, error) {
+	if n := len(e.spans); n > 0 && int64(e.spans[n-1].to) > e.Size {
+		e.spans = nil // not of this file
+	}
+	if len(e.spans) > 0 && e.Size > wholeFile {
+		any, err := s.anySpan(e)
+		if err != nil || !any {
+			return fileMatches{}, err
+		}
+	}
+	text, ok, err := s.text(e.Entry, s.wide)
 	if err != nil || !ok {
 		return fileMatches{binary: !ok}, err
 	}
-	text = bytes.TrimPrefix(text, byteOrderMark) // it is no part of the first line
-	return s.search(e.Path, text, around, limit), nil
+	if len(e.spans) == 0 {
+		text = bytes.TrimPrefix(text, byteOrderMark) // it is no part of the first line
+	}
+	return s.search(e.Path, text, e.spans, around, limit), nil
+}
+
+// wholeFile is the size up to which a file is read whole, even if only a part of it may match.
+const wholeFile = 64 << 10
+
+// anySpan reports whether there is a match in a file's spans. It reads no more
+// than those; for the numbers and the surroundings of lines more is needed.
+func (s *scanner) anySpan(e toSearch) (bool, error) {
+	f, err := s.open(e.Entry)
+	if err != nil {
+		return false, err
+	}
+	defer func() { _ = syscall.Close(f) }()
+	for _, sp := range e.spans {
+		b := s.room(int64(sp.to - sp.from))
+		if err := readFull(func(b []byte, n int) (int, error) { return syscall.Pread(f, b, int64(sp.from+n)) }, b); err != nil {
+			return false, err
+		}
+		if s.begin(b) && s.next(s.ended(b)) >= 0 {
+			return true, nil
+		}
+	}
+	return false, nil
 }
 
 // read reads a whole file into the scanner's buffer. It opens it by its path:
@@ -75,63 +113,102 @@ func (s *scanner) file(e *Entry, around, limit int) (fileMatches, error) {
 // symbolic links in a tree, so it leads nowhere else; os.Root would open each
 // folder on the way, which on deep trees takes longer than all the rest.
 func (s *scanner) read(e *Entry) ([]byte, error) {
-	if int64(cap(s.buf)) < e.Size {
-		s.buf = make([]byte, e.Size, max(e.Size, 256<<10))
-	}
-	b := s.buf[:e.Size]
-	fd, err := syscall.Open(s.dir+"/"+e.Path, syscall.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_CLOEXEC, 0)
+	b := s.room(e.Size)
+	f, err := s.open(e)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = syscall.Close(fd) }()
+	defer func() { _ = syscall.Close(f) }()
+	return b, readFull(func(b []byte, _ int) (int, error) { return syscall.Read(f, b) }, b)
+}
+
+func (s *scanner) open(e *Entry) (int, error) {
+	return syscall.Open(s.dir+"/"+e.Path, syscall.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_CLOEXEC, 0)
+}
+
+// room gives so many bytes of the scanner's buffer.
+func (s *scanner) room(n int64) []byte {
+	if int64(cap(s.buf)) < n {
+		s.buf = make([]byte, n, max(n, 256<<10))
+	}
+	s.buf = s.buf[:n]
+	return s.buf
+}
+
+// readFull fills b by a func that is told how much of it is there already.
+func readFull(read func(b []byte, n int) (int, error), b []byte) error {
 	for n := 0; n < len(b); {
-		k, err := syscall.Read(fd, b[n:])
+		k, err := read(b[n:], n)
 		switch {
 		case errors.Is(err, syscall.EINTR):
 		case err != nil:
-			return nil, err
+			return err
 		case k == 0:
-			return nil, errDamaged // shorter than the commit says
+			return errDamaged // shorter than the commit says
 		default:
 			n += k
 		}
 	}
-	return b, nil
+	return nil
 }
 
-// search finds the matching lines of a text. It runs over the whole text, not
-// line by line.
-func (s *scanner) search(path string, text []byte, around, limit int) fileMatches {
-	var out fileMatches
+// begin prepares for a text and reports whether there may be a match in it.
+func (s *scanner) begin(text []byte) bool {
 	s.dense, s.passed, s.tested = false, 0, 0
-	if s.needle != nil {
-		if i, _, ok := s.needle.index(text); ok && i < 0 {
-			return out
-		}
+	if s.needle == nil {
+		return true
 	}
+	i, _, ok := s.needle.index(text)
+	return !ok || i >= 0
+}
+
+// ended gives a text with the line ends that the pattern is made for.
+func (s *scanner) ended(text []byte) []byte {
 	if s.ends && bytes.Contains(text, []byte("\r\n")) {
-		text = bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n"))
+		return bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n"))
+	}
+	return text
+}
+
+// search finds the matching lines of a text, in all of it or in spans. It runs
+// over the whole of that, not line by line.
+func (s *scanner) search(path string, text []byte, spans []span, around, limit int) fileMatches {
+	var out fileMatches
+	if !s.begin(text) {
+		return out
+	}
+	if before := len(text); spans != nil {
+		if text = s.ended(text); len(text) != before {
+			spans = nil
+		}
+	} else {
+		text = s.ended(text)
+	}
+	if spans == nil {
+		spans = []span{{0, len(text)}}
 	}
 	counted, line := 0, 1 // line is the number of the line that begins at counted
 	shown := 0            // last line that is in out
-	for pos := 0; pos < len(text); {
-		at := s.next(text[pos:])
-		if at < 0 {
-			break
-		}
-		at += pos
-		start := bytes.LastIndexByte(text[:at], '\n') + 1
-		end := lineEnd(text, start)
-		pos = end + 1
-		line += bytes.Count(text[counted:start], []byte("\n"))
-		counted = start
-		out.matches++
-		out.addContext(path, text, start, line, around, &shown)
-		out.lines = append(out.lines, grepLine(path, line, text[start:end], true))
-		shown = line
-		out.addAfter(path, text, end, line, around)
-		if out.matches >= limit {
-			break
+	for _, sp := range spans {
+		for pos := sp.from; pos < sp.to; {
+			at := s.next(text[pos:sp.to])
+			if at < 0 {
+				break
+			}
+			at += pos
+			start := bytes.LastIndexByte(text[:at], '\n') + 1
+			end := lineEnd(text, start)
+			pos = end + 1
+			line += bytes.Count(text[counted:start], []byte("\n"))
+			counted = start
+			out.matches++
+			out.addContext(path, text, start, line, around, &shown)
+			out.lines = append(out.lines, grepLine(path, line, text[start:end], true))
+			shown = line
+			out.addAfter(path, text, end, line, around)
+			if out.matches >= limit {
+				return out
+			}
 		}
 	}
 	return out
@@ -215,9 +292,11 @@ func grepLine(path string, n int, b []byte, match bool) GrepLine {
 	b = bytes.TrimSuffix(b, []byte("\r"))
 	l := GrepLine{Path: path, Line: n, Size: len(b), Match: match}
 	b = b[:min(len(b), maxGrepText)]
-	if !utf8.Valid(b) {
-		b, _, _ = decode(b)
+	if utf8.Valid(b) {
+		l.Text = string(b)
+		return l
 	}
+	b, _, _ = decode(b)
 	l.Text = strings.ToValidUTF8(string(b), "")
 	return l
 }

@@ -2,6 +2,7 @@ package checkout
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -26,7 +27,7 @@ import (
 // damaged is not used: every block is summed when it is read.
 type textIndex struct {
 	f      *os.File
-	kinds  []byte // by entry of the listing: a kind below, or the logarithm of how many bits its marks have
+	kinds  []byte // by entry of the listing
 	blocks []markBlock
 }
 
@@ -38,15 +39,17 @@ type markBlock struct {
 	sum        uint32
 }
 
-// The kinds of entries that have no marks.
+// The kinds of entries.
 const (
-	kindNone   = 0    // not a file
-	kindBinary = 0xff // not text
+	kindNone   byte = iota // not a file
+	kindBinary             // not text
+	kindPlain              // text, and UTF-8 as it is
+	kindOther              // other text: offsets in it are not those of the marks
 )
 
 const (
 	blockSize = 256 << 10 // from which on a block is full
-	headMagic = "librarian marks 1\n"
+	headMagic = "librarian marks 3\n"
 	headSize  = 4 + 4 + 4 + 40 + len(headMagic) // checksum of the head, entries, blocks, commit
 	maxHead   = 64 << 20
 )
@@ -110,7 +113,16 @@ func headSum(head, tail []byte) uint32 {
 
 func (x *textIndex) close() { _ = x.f.Close() }
 
-// What a search knows of a file beforehand.
+// hint is what a search knows of a file beforehand.
+type hint struct {
+	is    byte
+	spans []span // where matches may be, whole lines; nil: anywhere
+}
+
+// span is a piece of a text, by its offsets.
+type span struct{ from, to int }
+
+// What a file is for a search.
 const (
 	mayMatch byte = iota
 	noMatch       // text, without what the pattern asks for
@@ -118,31 +130,34 @@ const (
 )
 
 // sift tells of each of the files, by their numbers in the listing in ascending
-// order, whether it may match.
-func (x *textIndex) sift(ctx context.Context, q *gramQuery, files []int32, workers int) ([]byte, error) {
-	out := make([]byte, len(files))
+// order, whether and where it may match.
+func (x *textIndex) sift(ctx context.Context, q *gramQuery, files []int32, workers int) ([]hint, error) {
+	out := make([]hint, len(files))
+	if len(files) == 0 {
+		return out, nil
+	}
+	first, _ := slices.BinarySearchFunc(x.blocks, int(files[0]), func(b markBlock, n int) int { return cmp.Compare(b.end, n+1) })
+	last, _ := slices.BinarySearchFunc(x.blocks, int(files[len(files)-1]), func(b markBlock, n int) int { return cmp.Compare(b.end, n+1) })
+	blocks := x.blocks[first:min(last+1, len(x.blocks))]
 	var next atomic.Int64
 	var wg sync.WaitGroup
-	errs := make([]error, min(workers, len(x.blocks)))
+	errs := make([]error, min(workers, len(blocks)))
 	for w := range errs {
 		wg.Go(func() {
-			buf := make([]byte, 0, 2*blockSize)
-			for ctx.Err() == nil {
+			var buf []byte
+			for ctx.Err() == nil && errs[w] == nil {
 				i := int(next.Add(1)) - 1
-				if i >= len(x.blocks) {
+				if i >= len(blocks) {
 					return
 				}
-				bl := &x.blocks[i]
+				bl := &blocks[i]
 				lo, _ := slices.BinarySearch(files, int32(bl.first))
 				hi, _ := slices.BinarySearch(files, int32(bl.end))
 				if lo == hi {
 					continue
 				}
-				if buf, errs[w] = x.read(bl, buf); errs[w] != nil {
-					return
-				}
-				if errs[w] = x.siftBlock(q, bl, buf, files[lo:hi], out[lo:hi]); errs[w] != nil {
-					return
+				if buf, errs[w] = x.read(bl, buf); errs[w] == nil {
+					errs[w] = x.siftBlock(q, bl, buf, files[lo:hi], out[lo:hi])
 				}
 			}
 		})
@@ -163,33 +178,66 @@ func (x *textIndex) read(bl *markBlock, buf []byte) ([]byte, error) {
 	return buf, nil
 }
 
-func (x *textIndex) siftBlock(q *gramQuery, bl *markBlock, b []byte, files []int32, out []byte) error {
+func (x *textIndex) siftBlock(q *gramQuery, bl *markBlock, b []byte, files []int32, out []hint) error {
 	n := 0
 	for i := bl.first; i < bl.end && n < len(files); i++ {
-		size := marksSize(x.kinds[i])
-		if size > len(b) {
-			return errStale
-		}
-		if int(files[n]) == i {
-			switch {
-			case x.kinds[i] == kindBinary:
-				out[n] = notText
-			case size > 0 && !q.in(marks(b[:size])):
-				out[n] = noMatch
+		asked := int(files[n]) == i
+		switch x.kinds[i] {
+		case kindBinary:
+			if asked {
+				out[n].is = notText
 			}
+		case kindPlain, kindOther:
+			var o hint
+			var err error
+			if b, o, err = siftFile(q, b, asked); err != nil {
+				return err
+			}
+			if asked {
+				if out[n] = o; x.kinds[i] == kindOther {
+					out[n].spans = nil
+				}
+			}
+		}
+		if asked {
 			n++
 		}
-		b = b[size:]
 	}
 	return nil
 }
 
-// marksSize gives how many bytes the marks of an entry have.
-func marksSize(kind byte) int {
-	if kind < minMarkBits || kind > maxMarkBits {
-		return 0
+// siftFile reads the stretches of one file, and gives what follows them.
+func siftFile(q *gramQuery, b []byte, asked bool) ([]byte, hint, error) {
+	if len(b) < 2 {
+		return nil, hint{}, errStale
 	}
-	return 1 << kind / 8
+	stretches := int(binary.LittleEndian.Uint16(b))
+	b = b[2:]
+	at, may := 0, 0
+	var spans []span
+	for n := range stretches {
+		if len(b) < 5 || b[4] < minMarkBits || b[4] > maxMarkBits || len(b) < 5+1<<b[4]/8 {
+			return nil, hint{}, errStale
+		}
+		end := at + int(binary.LittleEndian.Uint32(b))
+		size := 5 + 1<<b[4]/8
+		if asked && q.in(marks(b[5:size])) {
+			may++
+			if last := len(spans) - 1; last >= 0 && spans[last].to == at {
+				spans[last].to = end
+			} else if n > 0 || stretches > 1 {
+				spans = append(spans, span{at, end})
+			}
+		}
+		at, b = end, b[size:]
+	}
+	switch may {
+	case 0:
+		return b, hint{is: noMatch}, nil
+	case stretches:
+		spans = nil
+	}
+	return b, hint{spans: spans}, nil
 }
 
 // indexWriter writes an index.

@@ -272,20 +272,23 @@ func (t *Tree) encode() []byte {
 // decodeTree reads what encode wrote.
 func decodeTree(b []byte) (*Tree, error) {
 	t := &Tree{Entries: make([]Entry, 0, bytes.Count(b, []byte{0}))}
-	for rec := range strings.SplitSeq(string(b), "\x00") {
-		if rec == "" {
+	kind := File
+	for rest := string(b); rest != ""; {
+		rec, after, _ := strings.Cut(rest, "\x00")
+		if rest = after; rec == "" {
 			continue
 		}
 		head, path, ok := strings.Cut(rec, "\t")
-		f := strings.Split(head, " ")
-		if !ok || len(f) != 3 {
+		kindText, head, ok1 := strings.Cut(head, " ")
+		oid, sizeText, ok2 := strings.Cut(head, " ")
+		size, err := strconv.ParseInt(sizeText, 10, 64)
+		if !ok || !ok1 || !ok2 || err != nil {
 			return nil, errors.New("malformed listing")
 		}
-		size, err := strconv.ParseInt(f[2], 10, 64)
-		if err != nil {
-			return nil, errors.New("malformed listing")
+		if string(kind) != kindText {
+			kind = Kind(kindText)
 		}
-		t.Entries = append(t.Entries, Entry{Path: path, Kind: Kind(f[0]), OID: f[1], Size: size})
+		t.Entries = append(t.Entries, Entry{Path: path, Kind: kind, OID: oid, Size: size})
 	}
 	return t, nil
 }
