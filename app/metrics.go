@@ -48,12 +48,13 @@ func newMetrics(stats func() checkout.Stats) *metrics {
 		value      func(checkout.Stats) float64
 	}{
 		{"resolves_total", "Times a host was asked what a ref is.", func(s checkout.Stats) float64 { return float64(s.Resolves) }},
-		{"fetches_total", "Fetches into clones that were there.", func(s checkout.Stats) float64 { return float64(s.Fetches) }},
+		{"fetches_total", "Fetches, those of new clones included.", func(s checkout.Stats) float64 { return float64(s.Fetches) }},
 		{"clones_total", "Clones made.", func(s checkout.Stats) float64 { return float64(s.Clones) }},
 		{"trees_total", "Working trees made.", func(s checkout.Stats) float64 { return float64(s.Trees) }},
 		{"hits_total", "Working trees that were there already.", func(s checkout.Stats) float64 { return float64(s.Hits) }},
 		{"evictions_total", "Trees and clones removed for want of room.", func(s checkout.Stats) float64 { return float64(s.Evictions) }},
 		{"repacks_total", "Clones repacked.", func(s checkout.Stats) float64 { return float64(s.Repacks) }},
+		{"histories_ahead_total", "Histories, or their beginnings, that came in the background.", func(s checkout.Stats) float64 { return float64(s.Ahead) }},
 		{"requests_total", "HTTP requests to git hosts.", func(s checkout.Stats) float64 { return float64(s.Requests) }},
 		{"received_bytes_total", "Bytes received from git hosts.", func(s checkout.Stats) float64 { return float64(s.Bytes) }},
 		{"network_seconds_total", "Time that requests to git hosts took.", func(s checkout.Stats) float64 { return s.Network.Seconds() }},
