@@ -126,7 +126,7 @@ func (h *Hub) Discussion(ctx context.Context, installation int64, repo librarian
 // it, else with one that reads what is public.
 func (h *Hub) talksClient(ctx context.Context, installation int64, repo librarian.Repo) (*github.Client, error) {
 	host, number, ok := repo.ID.GitHub()
-	if !ok || host != h.host.host {
+	if !ok || host != h.host.host || h.app == nil && h.opts.UserToken == "" { // GraphQL answers nobody who does not say who he is
 		return nil, librarian.ErrNotFound
 	}
 	key := tokenKey{class: classFacts, installation: installation}

@@ -12,6 +12,7 @@ import (
 	"github.com/librarian-app/librarian/checkout/checkouttest"
 	"github.com/librarian-app/librarian/librarian"
 	"github.com/librarian-app/librarian/librarian/githubsim"
+	"github.com/librarian-app/librarian/librarian/hub"
 )
 
 // withCode adds acme/code with a pull request that changes a.txt.
@@ -217,6 +218,15 @@ func TestDiscussionByNumber(t *testing.T) {
 		_, err = w.hub.Discussion(ctx, w.inst, repo, d.Number)
 		require.ErrorIs(t, err, librarian.ErrNotFound)
 	}
+
+	// Nor does anybody without a token, for whom GraphQL has no answer: it is not even asked.
+	anyone := w.newHub(hub.Options{})
+	public, err := anyone.ByName(ctx, 0, librarian.RepoName{Owner: "globex", Name: "lib"})
+	require.NoError(t, err)
+	n := len(w.Requests())
+	_, err = anyone.Discussion(ctx, 0, public, 1)
+	require.ErrorIs(t, err, librarian.ErrNotFound)
+	require.Len(t, w.Requests(), n)
 
 	// An App without the permission finds none.
 	few := newWorld(t, githubsim.Options{})
