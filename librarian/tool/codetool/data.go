@@ -71,6 +71,7 @@ type FindCodeData struct {
 	SHA        string      `json:"sha"`
 	Candidates []Candidate `json:"candidates"`
 	Confidence float64     `json:"confidence"` // 0 to 1: how likely the first ones answer the question
+	Fit        string      `json:"fit"`        // the same in a word: "good"; "doubtful"; "poor", when it is not worth showing as an answer
 }
 
 // Candidate is a place that may answer a question.

@@ -72,7 +72,7 @@ func (s *Session) runFindCode(ctx context.Context, a FindCodeArgs) (tool.Result,
 	if err != nil {
 		return tool.Result{}, fmt.Errorf("codetool: find_code in %s: %w", t.h.key, err)
 	}
-	data := FindCodeData{Repo: t.h.key, SHA: t.h.Checkout.SHA(), Candidates: []Candidate{}, Confidence: found.Confidence}
+	data := FindCodeData{Repo: t.h.key, SHA: t.h.Checkout.SHA(), Candidates: []Candidate{}, Confidence: found.Confidence, Fit: fit(found)}
 	out := listing{limit: limit}
 	for i, c := range found.Candidates {
 		if !out.add(candidateLine(i+1, c)) {
@@ -112,11 +112,33 @@ func findCodeText(list string, n int, found codesearch.Results) string {
 		}
 		return text
 	}
-	text := fmt.Sprintf("%s, best first, confidence %.2f. Read them before you cite them.\n\n%s", tool.Count(n, "candidate", "candidates"), found.Confidence, list)
+	text := fmt.Sprintf("%s, best first, confidence %.2f%s. Read them before you cite them.\n\n%s", tool.Count(n, "candidate", "candidates"), found.Confidence, fitWords[fit(found)], list)
 	if missing != "" {
 		text = tool.Notices(text, missing)
 	}
 	return text
+}
+
+// What a confidence amounts to, as find_code's Data has it.
+const (
+	FitGood     = "good"
+	FitDoubtful = "doubtful"
+	FitPoor     = "poor"
+)
+
+var fitWords = map[string]string{
+	FitDoubtful: " (doubtful)",
+	FitPoor:     " (poor: what is asked may not be in this repository, or is called otherwise)",
+}
+
+func fit(found codesearch.Results) string {
+	switch {
+	case len(found.Candidates) == 0 || found.Confidence < codesearch.ConfidenceEnough:
+		return FitPoor
+	case found.Confidence < codesearch.ConfidenceSure:
+		return FitDoubtful
+	}
+	return FitGood
 }
 
 // source lets codesearch read a checkout's files.

@@ -184,9 +184,9 @@ func TestFindCodeAndSyntaxTools(t *testing.T) {
 
 	got = b.ok(t, "outline", `{"path":"cart/cart.go"}`)
 	require.Empty(t, got.Evidence, "an outline is not evidence")
-	require.Regexp(t, `^cart/cart\.go \(go, `+method+`\): \d+ declarations\n\n`, got.Text)
-	require.Contains(t, got.Text, "7-16  func Total(items []Item) (int, error)")
-	require.Contains(t, got.Text, "19-22  ")
+	require.Equal(t, "cart/cart.go (go, "+method+"): 2 declarations\n\n7-16  func Total(items []Item) (int, error)\n19-22  type Item struct", got.Text)
+	require.Equal(t, "one/cart/cart.go", got.Subject)
+	require.Equal(t, "2 declarations", got.Summary)
 	require.Contains(t, b.ok(t, "outline", `{"path":"data.txt"}`).Text, "No declarations found in data.txt (")
 	require.Equal(t, "cart is a folder. Use ls.", b.refused(t, "outline", `{"path":"cart"}`))
 
@@ -225,4 +225,35 @@ func TestReadEnclosingOfALongFunction(t *testing.T) {
 	require.True(t, strings.HasPrefix(got.Text, "a.go:2380-2504: function Long (found by "+method+")\n\n\tprintln()\n"), "the line that was asked for is shown")
 	got = b.ok(t, "read_enclosing", `{"path":"a.go","line":2506}`)
 	require.Equal(t, "a.go:2506-2506: function Next (found by "+method+")\n\nfunc Next() {}", got.Text)
+}
+
+// Every language that is promised has its declarations, found by the grammar where the build has it, and each result says so.
+func TestLanguages(t *testing.T) {
+	t.Parallel()
+	files := map[string]string{
+		"a.go":   "package a\n\nfunc Target() int {\n\treturn 1\n}\n",
+		"a.ts":   "export class A {\n}\nexport function Target(x: number): number {\n  return x;\n}\n",
+		"a.tsx":  "import x from 'x';\n\nexport function Target(p: P) {\n  return <div>{p.x}</div>;\n}\n",
+		"a.js":   "'use strict';\n\nfunction Target(x) {\n  return x;\n}\n",
+		"a.py":   "import os\n\ndef Target(x):\n    y = x\n    return y\n",
+		"a.rs":   "use std::io;\n\npub fn Target(x: u8) -> u8 {\n    x\n}\n",
+		"A.java": "package a;\npublic class A {\n  public int Target(int x) {\n    return x;\n  }\n}\n",
+		"a.c":    "#include <stdio.h>\n\nint Target(int x) {\n  return x;\n}\n",
+		"a.cpp":  "#include <vector>\nnamespace n {\nint Target(std::vector<int> x) {\n  return x[0];\n}\n}\n",
+		"a.rb":   "require 'x'\n\ndef Target(x)\n  x\nend\n",
+		"a.php":  "<?php\n\nfunction Target($x) {\n  return $x;\n}\n",
+	}
+	archive := "-- @commit c --\n"
+	for name, text := range files {
+		archive += "-- " + name + " --\n" + text
+	}
+	b := oneRepo(t, archive)
+	for name, text := range files {
+		got := b.ok(t, "outline", `{"path":"`+name+`"}`)
+		require.Regexp(t, `^`+name+` \([a-z+]+, `+method+`\): `, got.Text)
+		require.Regexp(t, `(?m)^\s*3-5  .*Target`, got.Text, name)
+		got = b.ok(t, "read_enclosing", `{"path":"`+name+`","line":4}`)
+		require.Equal(t, name+":3-5: function Target (found by "+method+")\n\n"+strings.Join(strings.Split(text, "\n")[2:5], "\n"), got.Text)
+		require.Equal(t, []string{name + ":3-5"}, b.shown(t, got, b.sha("c")))
+	}
 }
