@@ -260,3 +260,35 @@ func TestProtocolV0(t *testing.T) {
 	_, err := s.Acquire(t.Context(), checkout.Request{Repo: repo(srv, "acme/one"), Ref: "nope"})
 	require.ErrorAs(t, err, &re)
 }
+
+// TestG5_NothingOfARefIsObeyed: what would be an option, a range or a
+// configuration if git were to read it never gets to git or to the host,
+// wherever a ref can be given.
+func TestG5_NothingOfARefIsObeyed(t *testing.T) {
+	t.Parallel()
+	fired := filepath.Join(t.TempDir(), "fired")
+	srv := newServer(t)
+	ids := srv.Add(t, "acme/one", small)
+	s := newStore(t, srv, nil)
+	r := repo(srv, "acme/one")
+	c := acquire(t, s, checkout.Request{Repo: r})
+	srv.Reset()
+	for _, ref := range []string{"--upload-pack=touch " + fired, "--upload-pack=touch${IFS}" + fired, "-c", "core.fsmonitor=touch " + fired, "main..topic", "@{-1}", "main@{1}",
+		"main topic", "a\nb", "a\x00b", "a\x7fb", ":(glob)**", "main:README.md", "main^{/first}", "refs/heads/../../x", "*", "+main:refs/heads/x", "ext::touch " + fired, "refs/heads/x.lock", strings.Repeat("a", 5000)} {
+		var re *checkout.RefError
+		_, err := s.Acquire(t.Context(), checkout.Request{Repo: r, Ref: ref})
+		require.ErrorAs(t, err, &re, "%q", ref)
+		_, err = s.Acquire(t.Context(), checkout.Request{Repo: r, Ref: "main", WantSHA: ref})
+		require.ErrorAs(t, err, &re, "%q", ref)
+		_, err = c.Bring(t.Context(), ref, 1)
+		require.ErrorAs(t, err, &re, "%q", ref)
+		require.ErrorAs(t, c.Deepen(t.Context(), ref, 1), &re, "%q", ref)
+		_, err = s.ReadBlob(t.Context(), checkout.Request{Repo: r}, ref, "README.md")
+		require.Error(t, err, "%q", ref)
+	}
+	require.Error(t, c.Git(t.Context(), nil, nil, "fetch", "--upload-pack=touch "+fired, "origin"), "only what reads is run")
+	require.Empty(t, srv.Log(), "the host heard of it")
+	require.NoFileExists(t, fired)
+	require.Equal(t, ids["second"], c.SHA())
+	everything(t, c)
+}
