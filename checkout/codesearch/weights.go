@@ -90,7 +90,7 @@ func DefaultWeights() Weights {
 	w.PathFit = .6
 	w.Adjacent, w.AdjacentSentence, w.AdjacentForm, w.AdjacentRead = .4, .3, .7, 60
 	w.Defines, w.DefinesAlone, w.DefinesStem, w.DefinesAside = .5, 1, 1.8, .3
-	w.Phrase, w.PathNamed, w.PlaceNamed = 1, .7, .6
+	w.Phrase, w.PathNamed, w.PlaceNamed = 1, .7, 1.2
 	w.FeedbackDocs, w.FeedbackTerms, w.Feedback, w.FeedbackCommon = 8, 16, .1, .2
 	w.Constructor = .75
 	w.Saturation, w.SaturationTerse = .7, .35

@@ -82,6 +82,7 @@ type scoutFound struct {
 	Repo       string           `json:"repo"`
 	Candidates []scoutCandidate `json:"candidates"`
 	Confidence float64          `json:"confidence"`
+	Fit        string           `json:"fit"` // good, doubtful or poor
 }
 
 type scoutCandidate struct {
@@ -379,13 +380,24 @@ func (c *conversation) wanted() []scoutCandidate {
 			}
 			w.repo = f.Repo
 			if !slices.ContainsFunc(out, func(o scoutCandidate) bool {
-				return o.repo == w.repo && o.Path == w.Path && o.Start <= w.End && w.Start <= o.End
+				return o.repo == w.repo && o.Path == w.Path && (o.Start <= w.End && w.Start <= o.End || w.Symbol != "" && o.Symbol == w.Symbol)
 			}) {
 				out = append(out, w)
 			}
 		}
 	}
 	return out
+}
+
+// fit is how well the best repository's places fit the question: good, doubtful or poor.
+func (c *conversation) fit() string {
+	best := scoutFound{Fit: "poor"}
+	for _, f := range c.found {
+		if f.Confidence >= best.Confidence && f.Fit != "" {
+			best = f
+		}
+	}
+	return best.Fit
 }
 
 func (c *conversation) confidence() float64 {

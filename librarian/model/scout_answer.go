@@ -11,11 +11,6 @@ import (
 
 const scoutIs = "This is a ranked code search without a language model: it shows where to look and does not reason about it."
 
-// doubtful is the confidence below which a ranking's first places are not called an answer. At this bound, measured on
-// questions put to the right repository and to wrong ones, most of the latter are told apart; see
-// checkout/codesearch/testdata/README.md for the trade-off.
-const doubtful = 0.3
-
 // answer makes the arguments of provide_results from what was read.
 func (c *conversation) answer() map[string]any {
 	var d strings.Builder
@@ -58,40 +53,92 @@ func (c *conversation) summary() string {
 		return fmt.Sprintf("Nothing in %s matches the words of this question.", c.openedNames())
 	}
 	first := c.read[0]
-	if c.confidence() < doubtful {
+	if c.fit() == "poor" {
 		return fmt.Sprintf("Nothing in %s matches this question well enough to be called an answer; the nearest place is %s. Other words, or an identifier, may find more.", c.openedNames(), first.title())
 	}
 	if c.log != nil && len(c.log.Commits) > 0 {
-		last, begin := c.log.Commits[0], c.log.Commits[len(c.log.Commits)-1]
-		s := fmt.Sprintf("The place is %s; of the commits that were looked at, %s by %s on %s is the latest to touch it", first.title(), "`"+last.SHA[:min(len(last.SHA), 12)]+"`", last.Author, last.Date)
-		if begin.SHA != last.SHA {
-			s += fmt.Sprintf(" and `%s` by %s on %s the earliest listed", begin.SHA[:min(len(begin.SHA), 12)], begin.Author, begin.Date)
-		}
-		return s + "."
+		return c.historySummary(first)
 	}
-	s := fmt.Sprintf("The best match is %s", first.title())
-	if d := first.doc(); d != "" {
-		s += ": " + strings.TrimRight(d, ".")
+	if len(c.opened) > 1 {
+		return c.comparison()
 	}
-	s += "."
+	s := "The best match is " + first.sentence()
+	if c.fit() == "doubtful" {
+		s = "The nearest match, which may not be what is asked, is " + first.sentence()
+	}
 	if more := c.more(); len(more) > 0 {
 		s += " See also " + list(more) + "."
 	}
 	return s
 }
 
-// more names the places beside the first one, each once. One of the first one's name, as a declaration has apart from its
-// definition, is told by its file.
-func (c *conversation) more() []string {
-	first := c.read[0]
-	var out []string
-	for _, r := range c.read[1:] {
-		name := r.Symbol
-		if name == "" || name == first.Symbol && r.repo == first.repo {
-			name = r.Path[strings.LastIndexByte(r.Path, '/')+1:]
+// sentence is a place's title, and what its comment says of it.
+func (r scoutCandidate) sentence() string {
+	if d := r.doc(); d != "" {
+		return r.title() + ": " + strings.TrimRight(d, ".") + "."
+	}
+	return r.title() + "."
+}
+
+// comparison tells of each repository by itself.
+func (c *conversation) comparison() string {
+	var parts, none []string
+	for _, o := range c.opened {
+		var here []scoutCandidate
+		for _, r := range c.read {
+			if r.repo == o.Repo {
+				here = append(here, r)
+			}
 		}
-		if r.repo != first.repo {
-			name = r.repo + " " + name
+		if len(here) == 0 {
+			none = append(none, o.Repo)
+			continue
+		}
+		s := "In " + o.Repo + ": " + here[0].sentence()
+		for _, f := range c.found {
+			if f.Repo == o.Repo && f.Fit == "doubtful" {
+				s = "In " + o.Repo + ", in doubt: " + here[0].sentence()
+			}
+		}
+		if more := namesBeside(here); len(more) > 0 {
+			s += " See also " + list(more) + "."
+		}
+		parts = append(parts, s)
+	}
+	if len(none) > 0 {
+		parts = append(parts, "Nothing in "+strings.Join(none, ", ")+" matches as well.")
+	}
+	return strings.Join(parts, " ")
+}
+
+// historySummary tells who and when.
+func (c *conversation) historySummary(first scoutCandidate) string {
+	name := func(i int) string {
+		x := c.log.Commits[i]
+		return fmt.Sprintf("`%s` by %s on %s", x.SHA[:min(len(x.SHA), 12)], x.Author, x.Date)
+	}
+	if len(c.log.Commits) == 1 {
+		what := "touched its file"
+		if first.Symbol != "" {
+			what = "brought it in or changed how often it is named"
+		}
+		return fmt.Sprintf("The place is %s; of the commits that were looked at, %s alone %s.", first.title(), name(0), what)
+	}
+	return fmt.Sprintf("The place is %s; of the commits that were looked at, %s is the latest to touch it and %s the earliest listed.", first.title(), name(0), name(len(c.log.Commits)-1))
+}
+
+// more names the places beside the first one.
+func (c *conversation) more() []string { return namesBeside(c.read) }
+
+// namesBeside names the places after the first one, each once. One of the first one's name, as a declaration has apart from its
+// definition, is told by its file.
+func namesBeside(read []scoutCandidate) []string {
+	first := read[0]
+	var out []string
+	for _, r := range read[1:] {
+		name := r.Symbol
+		if name == "" || name == first.Symbol {
+			name = r.Path[strings.LastIndexByte(r.Path, '/')+1:]
 		}
 		if !slices.Contains(out, name) {
 			out = append(out, name)

@@ -86,3 +86,37 @@ func TestG10_ScoutLeavesOutWhatJSONCannotName(t *testing.T) {
 	require.Len(t, c.wanted(), 1)
 	require.Equal(t, "ok.py", c.wanted()[0].Path)
 }
+
+func TestScout_SaysHowWellItFits(t *testing.T) {
+	t.Parallel()
+	place := func(repo, name string) scoutCandidate {
+		return scoutCandidate{repo: repo, Path: "a/" + name + ".go", Start: 1, End: 3, from: 1, to: 3, Symbol: name, Kind: "function", text: "// It does " + name + " all day.\nfunc x() {}"}
+	}
+	one := func(fit string) string {
+		c := &conversation{brief: brief{Question: "how?", Repos: []string{"acme/app"}}, opened: []scoutCheckout{{Repo: "acme/app"}}, found: []scoutFound{{Repo: "acme/app", Confidence: .3, Fit: fit}}}
+		c.read = []scoutCandidate{place("acme/app", "park"), place("acme/app", "hold")}
+		return c.summary()
+	}
+	require.Equal(t, "The best match is the function `park` in `a/park.go:1`: It does park all day. See also `hold`.", one("good"))
+	require.Equal(t, "The nearest match, which may not be what is asked, is the function `park` in `a/park.go:1`: It does park all day. See also `hold`.", one("doubtful"))
+	require.Contains(t, one("poor"), "Nothing in acme/app matches this question well enough")
+	require.Contains(t, one(""), "Nothing in acme/app", "a search that does not say is not taken at its best")
+
+	c := &conversation{brief: brief{Question: "how?", Repos: []string{"acme/app", "acme/lib", "acme/doc"}}}
+	for _, r := range c.brief.Repos {
+		c.opened = append(c.opened, scoutCheckout{Repo: r})
+	}
+	c.found = []scoutFound{{Repo: "acme/app", Confidence: .9, Fit: "good"}, {Repo: "acme/lib", Confidence: .4, Fit: "doubtful"}, {Repo: "acme/doc", Confidence: .1, Fit: "poor"}}
+	c.read = []scoutCandidate{place("acme/app", "park"), place("acme/lib", "store"), place("acme/app", "hold")}
+	require.Equal(t, "In acme/app: the function `park` in `a/park.go:1`: It does park all day. See also `hold`. "+
+		"In acme/lib, in doubt: the function `store` in `a/store.go:1`: It does store all day. Nothing in acme/doc matches as well.", c.summary())
+}
+
+func TestScout_ReadsAFunctionOnce(t *testing.T) {
+	t.Parallel()
+	c := &conversation{found: []scoutFound{{Repo: "acme/app", Confidence: 1, Candidates: []scoutCandidate{
+		{Path: "a.py", Start: 1, End: 50, Score: 1, Symbol: "long"}, {Path: "a.py", Start: 51, End: 100, Score: 1, Symbol: "long"}, {Path: "b.py", Start: 1, End: 5, Score: 1, Symbol: "long"},
+	}}}}
+	require.Len(t, c.wanted(), 2)
+	require.Equal(t, "b.py", c.wanted()[1].Path)
+}
