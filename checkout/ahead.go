@@ -19,8 +19,8 @@ import (
 // It keeps out of everybody's way. The fetch goes into a store of its own in
 // staging, under no lock that an Acquire or a reader takes; only the moving of
 // the packs into the store is done under them, which takes milliseconds. It ends
-// when the tree is given back: nobody is asked for what nobody waits for. It
-// uses the credentials of who holds the tree, and only then.
+// when the tree is given back: nobody is asked for what nobody waits for, and
+// nobody's credentials are used when he is done.
 
 const (
 	// recentDepth is how many generations are fetched first: what a log of 300 commits begins with.
@@ -32,11 +32,11 @@ const (
 // errLong is the cause when a history is too large to be fetched ahead.
 var errLong = errors.New("history is too large to be fetched ahead")
 
-// lookAhead begins to fetch the history of a tree that was handed out, unless
-// that was begun before. Store.mu is held.
-func (s *Store) lookAhead(t *sharedTree, req Request) {
+// lookAhead begins to fetch the history of a tree that is handed out, unless
+// that goes on already, and says whether it did. Store.mu is held.
+func (s *Store) lookAhead(t *sharedTree, req Request) bool {
 	if s.opt.Ahead <= 0 || t.ahead != nil || s.closed {
-		return
+		return false
 	}
 	ctx, cancel := context.WithCancel(s.life)
 	t.ahead = cancel
@@ -52,6 +52,17 @@ func (s *Store) lookAhead(t *sharedTree, req Request) {
 			s.opt.Log.InfoContext(ctx, "checkout: history is left for when it is asked for", "store", t.key.repo, "err", err)
 		}
 	})
+	return true
+}
+
+// endAhead ends what goes on with a checkout's credentials.
+func (s *Store) endAhead(c *Checkout) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if c.ahead {
+		c.tree.ahead()
+		c.tree.ahead = nil
+	}
 }
 
 func (s *Store) fetchAhead(ctx context.Context, k storeKey, req Request, sha string) error {

@@ -18,6 +18,7 @@ type Checkout struct {
 	ans   answer
 	how   How
 	moved string
+	ahead bool // a history is fetched in the background with its credentials; guarded by Store.mu
 	once  sync.Once
 }
 
@@ -74,13 +75,17 @@ func (c *Checkout) Tree(context.Context) (*Tree, error) { return c.tree.list() }
 
 // Release gives the tree back. It may be called more than once. What was got
 // from the Checkout must not be used afterwards.
-func (c *Checkout) Release() { c.once.Do(func() { c.store.letGo(c.tree) }) }
+func (c *Checkout) Release() {
+	c.once.Do(func() {
+		c.store.endAhead(c)
+		c.store.letGo(c.tree)
+	})
+}
 
 func (s *Store) checkout(t *sharedTree, req Request, ans answer, how How) *Checkout {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.lookAhead(t, req)
-	return &Checkout{store: s, tree: t, req: req, ans: ans, how: how}
+	return &Checkout{store: s, tree: t, req: req, ans: ans, how: how, ahead: s.lookAhead(t, req)}
 }
 
 // hold takes a published tree, or gives nil if there is none.
@@ -201,9 +206,6 @@ func (s *Store) letGo(t *sharedTree) {
 	}
 	if name := t.key.class + "/" + t.key.repo + "/" + t.sha; s.trees[name] == t {
 		delete(s.trees, name)
-	}
-	if t.ahead != nil {
-		t.ahead()
 	}
 	t.index.close()
 	_ = t.root.Close()
