@@ -79,7 +79,9 @@ func (k kind) patience() time.Duration {
 	return 5 * time.Second
 }
 
-// Ledger keeps what was written, so that a process that was killed passes its spent budget on to the next.
+// Ledger keeps what was written, so that a process that was killed passes its spent budget on to the next. It is read once for each
+// installation: processes that run beside each other do not share a budget. How long GitHub asked to wait is not in it; the next
+// process is told so again.
 type Ledger interface {
 	// Writes lists an installation's writes since a time, oldest first.
 	Writes(ctx context.Context, installation int64, since time.Time) ([]librarian.Write, error)

@@ -7,7 +7,7 @@ import (
 
 // Options tune a queue. A zero field means its default.
 type Options struct {
-	Acknowledge int // questions acknowledged at once; 32, which may make some 90 requests at once, and GitHub takes 100
+	Acknowledge int // questions acknowledged at once; 24: each makes up to three requests at once, and GitHub takes 100
 	Research    int // runs researched at once; 4
 	Publish     int // answers posted at once, most of which wait for their turn; 32
 	Command     int // commands worked at once; 8
@@ -41,7 +41,7 @@ func (o Options) withDefaults() Options {
 			*v = d
 		}
 	}
-	count(&o.Acknowledge, 32)
+	count(&o.Acknowledge, 24)
 	count(&o.Research, 4)
 	count(&o.Publish, 32)
 	count(&o.Command, 8)
