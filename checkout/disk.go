@@ -91,7 +91,7 @@ func (s *Store) treesTake(k storeKey, shas []string) int64 {
 			continue
 		}
 		u.trees[sha] = true
-		if fi, err := os.Stat(filepath.Join(s.treeDir(k, sha), "marks")); err == nil {
+		if fi, err := os.Stat(filepath.Join(s.treeDir(k, sha), marksFile)); err == nil {
 			u.bytes += onDisk(fi.Size())
 		}
 		if m, err := s.readMeta(k, sha); err == nil {

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -24,8 +25,8 @@ import (
 // told to look into the same files. All find everything there is, but in the rows that end in 100,
 // which are what the tool shows by default: there the others write to head. It prints
 //
-//	ratio grep-<name>-first time <ours / the faster of the two>
-//	ratio grep-<name>-third time <ours / ripgrep>
+//	ratio grep-<name>-first time|processor <ours / the faster of the two>
+//	ratio grep-<name>-third time|processor <ours / ripgrep>
 //
 // The table of doc.go is of this command, on Debian's Linux 6.1 made a repository:
 //
@@ -63,13 +64,11 @@ func BenchmarkGrep(b *testing.B) {
 			name string
 			o    checkout.GrepOptions
 		}{
-			{"literal-absent", checkout.GrepOptions{Pattern: benchNeedle, Literal: true}},
 			{"literal-rare", checkout.GrepOptions{Pattern: "deadbeef", Literal: true}},
 			{"literal-frequent", checkout.GrepOptions{Pattern: "return", Literal: true}},
 			{"literal-frequent-100", checkout.GrepOptions{Pattern: "return", Literal: true, Limit: 100}},
 			{"regexp-rare", checkout.GrepOptions{Pattern: `\w+_timeout_\w+\(`}},
 			{"regexp-choice", checkout.GrepOptions{Pattern: `(read|write)_(begin|end)\b`}},
-			{"regexp-frequent", checkout.GrepOptions{Pattern: `if\s*\(\w+ ==`}},
 			{"regexp-frequent-100", checkout.GrepOptions{Pattern: `if\s*\(\w+ ==`, Limit: 100}},
 			{"regexp-no-text", checkout.GrepOptions{Pattern: `[A-Z][a-z]+[0-9]{3,}\(`}},
 			{"any-case", checkout.GrepOptions{Pattern: "handlererror", IgnoreCase: true}},
@@ -96,12 +95,16 @@ func BenchmarkGrep(b *testing.B) {
 				}
 				matches = r.Matches
 			}
-			best := map[string]time.Duration{}
+			best, least := map[string]time.Duration{}, map[string]time.Duration{}
 			measure := func(name string, do func()) {
-				began := time.Now()
+				used, began := processorTime(b), time.Now()
 				do()
-				if d := time.Since(began); best[name] == 0 || d < best[name] {
+				d, cpu := time.Since(began), processorTime(b)-used
+				if best[name] == 0 || d < best[name] {
 					best[name] = d
+				}
+				if least[name] == 0 || cpu < least[name] {
+					least[name] = cpu
 				}
 			}
 			for range 3 {
@@ -126,12 +129,31 @@ func BenchmarkGrep(b *testing.B) {
 			}
 			fmt.Fprintf(os.Stdout, "measured grep-%s matches %d", p.name, matches)
 			for _, name := range []string{"first", "second", "third", "ripgrep", "git grep", "index"} {
-				fmt.Fprintf(os.Stdout, " %s %.1fms", name, float64(best[name].Microseconds())/1000)
+				fmt.Fprintf(os.Stdout, " %s %.1fms (%.0f)", name, best[name].Seconds()*1000, least[name].Seconds()*1000)
 			}
-			fmt.Fprintf(os.Stdout, "\nratio grep-%s-first time %.3f\n", p.name, best["first"].Seconds()/min(best["ripgrep"], best["git grep"]).Seconds())
-			fmt.Fprintf(os.Stdout, "ratio grep-%s-third time %.3f\n", p.name, best["third"].Seconds()/best["ripgrep"].Seconds())
+			fmt.Fprintln(os.Stdout)
+			for _, r := range []struct {
+				what string
+				took map[string]time.Duration
+			}{{"time", best}, {"processor", least}} {
+				fmt.Fprintf(os.Stdout, "ratio grep-%s-first %s %.3f\n", p.name, r.what, r.took["first"].Seconds()/min(r.took["ripgrep"], r.took["git grep"]).Seconds())
+				fmt.Fprintf(os.Stdout, "ratio grep-%s-third %s %.3f\n", p.name, r.what, r.took["third"].Seconds()/r.took["ripgrep"].Seconds())
+			}
 		}
 	}
+}
+
+// processorTime is what this process and its children have used of the processors. On a machine that others use too it says
+// more than time does.
+func processorTime(b *testing.B) time.Duration {
+	b.Helper()
+	var sum time.Duration
+	for _, who := range []int{syscall.RUSAGE_SELF, syscall.RUSAGE_CHILDREN} {
+		var u syscall.Rusage
+		require.NoError(b, syscall.Getrusage(who, &u))
+		sum += time.Duration(u.Utime.Nano() + u.Stime.Nano())
+	}
+	return sum
 }
 
 // wide makes a repository of one commit with 70,000 files of code-like text in

@@ -36,7 +36,10 @@ type treeIndex struct {
 	open *textIndex // nil if there is none, or none yet
 }
 
-func (t *sharedTree) indexPath() string { return filepath.Join(filepath.Dir(t.dir), "marks") }
+// marksFile is the index's name, beside the tree.
+const marksFile = "marks"
+
+func (t *sharedTree) indexPath() string { return filepath.Join(filepath.Dir(t.dir), marksFile) }
 
 // get gives the index, nil if there is none that can be used.
 func (x *treeIndex) get(s *Store, t *sharedTree, tree *Tree) *textIndex {
@@ -158,7 +161,7 @@ func (s *Store) makeIndex(ctx context.Context, t *sharedTree) error {
 		return err
 	}
 	defer done()
-	f, err := os.OpenFile(filepath.Join(tmp, "marks"), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	f, err := os.OpenFile(filepath.Join(tmp, marksFile), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
 	}
@@ -186,6 +189,8 @@ func (s *Store) makeIndex(ctx context.Context, t *sharedTree) error {
 func (s *Store) writeIndex(ctx context.Context, w *indexWriter, t *sharedTree, tree *Tree) error {
 	var k marker
 	sc := scanner{dir: t.dir}
+	earlier, done := s.earlier(ctx, t)
+	defer done()
 	patience := int(indexPatience / time.Millisecond)
 	for i := range tree.Entries {
 		for ; patience > 0 && s.searches.Load() > 0 && ctx.Err() == nil; patience-- {
@@ -197,7 +202,7 @@ func (s *Store) writeIndex(ctx context.Context, w *indexWriter, t *sharedTree, t
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		kind, err := w.entry(&sc, &k, &tree.Entries[i])
+		kind, err := w.entry(&sc, &k, earlier, &tree.Entries[i])
 		if err != nil {
 			return err
 		}
@@ -209,9 +214,15 @@ func (s *Store) writeIndex(ctx context.Context, w *indexWriter, t *sharedTree, t
 }
 
 // entry appends an entry's marks to the block and gives its kind.
-func (x *indexWriter) entry(sc *scanner, k *marker, e *Entry) (kind byte, err error) {
+func (x *indexWriter) entry(sc *scanner, k *marker, earlier *earlierMarks, e *Entry) (kind byte, err error) {
 	if e.Kind != File && e.Kind != Exec {
 		return kindNone, nil
+	}
+	if earlier != nil {
+		if raw, kind, ok := earlier.find(e); ok {
+			x.block = append(x.block, raw...)
+			return kind, nil
+		}
 	}
 	text, ok, err := sc.text(e, true)
 	switch {

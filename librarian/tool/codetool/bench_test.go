@@ -2,14 +2,8 @@ package codetool_test
 
 import (
 	"fmt"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
-	"time"
-
-	"github.com/stretchr/testify/require"
 )
 
 // bigRepo is a repository of so many Go files in folders of fifty, with one long file.
@@ -20,10 +14,7 @@ func bigRepo(files, longLines int) string {
 		fmt.Fprintf(&b, "-- pkg%03d/file%d.go --\npackage pkg\n\n// Handle%d answers request %d.\nfunc Handle%d(in string) (string, error) {\n\tif in == \"\" {\n\t\treturn \"\", errEmpty\n\t}\n\treturn in + \"%d\", nil\n}\n",
 			i/50, i, i, i, i, i)
 	}
-	b.WriteString("-- long.go --\npackage long\n")
-	for i := 0; i < longLines; i += 5 {
-		fmt.Fprintf(&b, "\nfunc Long%d(n int) int {\n\treturn n * %d\n}\n", i, i)
-	}
+	b.WriteString("-- long.go --\n" + longFile(longLines))
 	return b.String()
 }
 
@@ -56,37 +47,4 @@ func BenchmarkTools(b *testing.B) {
 			}
 		})
 	}
-}
-
-// BenchmarkResearch sets a run's thirty calls beside the same questions put to git, grep and sed by hand.
-func BenchmarkResearch(b *testing.B) {
-	t := newBench(b, map[string]string{"acme/one": bigRepo(3000, 2000)})
-	t.mustOK(b, "checkout_repo", `{"repo":"acme/one"}`)
-	plain := filepath.Join(b.TempDir(), "plain")
-	out, err := exec.CommandContext(b.Context(), "git", "clone", "-q", t.gate.srv.RepoURL("acme/one"), plain).CombinedOutput()
-	require.NoError(b, err, string(out))
-	var ours, theirs time.Duration
-	for b.Loop() {
-		began := time.Now()
-		for i := range 10 {
-			t.mustOK(b, "grep", fmt.Sprintf(`{"pattern":"Handle%d answers"}`, i*97))
-			t.mustOK(b, "read", fmt.Sprintf(`{"path":"pkg%03d/file%d.go","offset":3,"limit":6}`, i*97/50, i*97))
-			t.mustOK(b, "find", fmt.Sprintf(`{"pattern":"file%d.go"}`, i*97))
-		}
-		ours += time.Since(began)
-		began = time.Now()
-		for i := range 10 {
-			for _, line := range []string{fmt.Sprintf("git grep -n 'Handle%d answers'", i*97), fmt.Sprintf("sed -n 3,8p pkg%03d/file%d.go", i*97/50, i*97), fmt.Sprintf("git ls-files '*file%d.go'", i*97)} {
-				cmd := exec.CommandContext(b.Context(), "sh", "-c", line)
-				cmd.Dir, cmd.Env = plain, append(os.Environ(), "GIT_PAGER=cat")
-				out, err := cmd.Output()
-				require.NoError(b, err)
-				require.NotEmpty(b, out)
-			}
-		}
-		theirs += time.Since(began)
-	}
-	b.ReportMetric(float64(ours.Microseconds())/1000/float64(b.N), "ms-ours")
-	b.ReportMetric(float64(theirs.Microseconds())/1000/float64(b.N), "ms-by-hand")
-	b.ReportMetric(float64(ours)/float64(theirs), "ratio")
 }
