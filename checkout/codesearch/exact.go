@@ -90,8 +90,9 @@ func (r *ranking) boost(c uint32, x float64, why string) {
 	r.reasons[c] = append(r.reasons[c], why)
 }
 
-// boostPhrase looks for literal text where all its words are, and reports whether it found it.
+// boostPhrase looks for literal text where all its words are, whatever its case, and reports whether it found it.
 func (r *ranking) boostPhrase(phrase string) bool {
+	literal := []byte(strings.ToLower(phrase))
 	var rarest []uint32
 	missing := false
 	for _, m := range wordText.FindAllString(phrase, 30) {
@@ -131,7 +132,7 @@ func (r *ranking) boostPhrase(phrase string) bool {
 			text = bytes.ToLower(text)
 			texts[ch.file] = text
 		}
-		if bytes.Contains(linesOf(text, int(ch.start), int(ch.end)), []byte(phrase)) {
+		if bytes.Contains(linesOf(text, int(ch.start), int(ch.end)), literal) {
 			x := r.w.Phrase
 			if r.ix.files[ch.file].kind != kindSource {
 				x *= r.w.DefinesAside

@@ -2,6 +2,7 @@ package codesearch
 
 import (
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -19,8 +20,8 @@ type asked struct {
 	terms    []weighted
 	order    sequence // its words as they follow each other
 	idents   []string // as written: CamelCase, snake_case, a.b, a::b, name()
-	phrases  []string // quoted text, lower case
-	messages []string // parts of error messages, lower case: what may stand in the code literally
+	phrases  []string // quoted text
+	messages []string // parts of error messages: what may stand in the code literally
 	paths    []string // things that look like paths, lower case
 	places   []place  // lines of files, as stack traces have them
 	alone    bool     // the question is a single identifier
@@ -52,16 +53,18 @@ const noTerm = 1<<32 - 1
 const (
 	maxQuestion = 20_000 // bytes of a question that are looked at
 	maxTerms    = 64     // question words that count
+	maxMessages = 12     // fragments of messages that are looked for literally
 )
 
 var (
-	quotedText = regexp.MustCompile("\"([^\"\n]{3,200})\"|`([^`\n]{2,200})`|“([^”\n]{3,200})”|'([^'\n]*[ _.:/(][^'\n]*)'")
-	identText  = regexp.MustCompile(`[A-Za-z_$][A-Za-z0-9_$]*(?:(?:::|\.|->|#)[A-Za-z_$][A-Za-z0-9_$]*)*[!?]?(?:\(\))?`)
-	pathText   = regexp.MustCompile(`[\w@.+-]*(?:/[\w@.+-]+)+/?|[\w+-]+\.[A-Za-z]{1,5}\b`)
-	testText   = regexp.MustCompile(`(?i)\b(?:which|what|any|unit|integration|regression) (?:unit |integration )?tests?\b|\btests? (?:cases? )?(?:that |which )?(?:cover|check|for|of|verif|exercis|assert)|\btested\b|\btest coverage\b|\bcovered by\b`)
-	errorText  = regexp.MustCompile(`(?m)(?:\b[A-Za-z_.]*(?:Error|Exception|Warning|Failure)|\b(?i:panic|fatal|error|exception|failed|failure)(?:\[\w+\])?)\s*:\s*(.+)$`)
-	placeText  = regexp.MustCompile(`([\w@.+/-]+\.[A-Za-z]{1,5})(?::|", line |\()(\d{1,7})\b`)
-	wordText   = regexp.MustCompile(`[\pL\pN_]+`)
+	quotedText  = regexp.MustCompile("\"([^\"\n]{3,200})\"|`([^`\n]{2,200})`|“([^”\n]{3,200})”|'([^'\n]*[ _.:/(][^'\n]*)'")
+	identText   = regexp.MustCompile(`[A-Za-z_$][A-Za-z0-9_$]*(?:(?:::|\.|->|#)[A-Za-z_$][A-Za-z0-9_$]*)*[!?]?(?:\(\))?`)
+	pathText    = regexp.MustCompile(`[\w@.+-]*(?:/[\w@.+-]+)+/?|[\w+-]+\.[A-Za-z]{1,5}\b`)
+	testText    = regexp.MustCompile(`(?i)\b(?:which|what|any|unit|integration|regression) (?:unit |integration )?tests?\b|\btests? (?:cases? )?(?:that |which )?(?:cover|check|for|of|verif|exercis|assert)|\btested\b|\btest coverage\b|\bcovered by\b`)
+	errorText   = regexp.MustCompile(`(?m)(?:\b[A-Za-z_.]*(?:Error|Exception|Warning|Failure)|\b(?i:panic|fatal|error|exception|failed|failure)(?:\[\w+\])?)\s*:\s*(.+)$`)
+	troubleText = regexp.MustCompile(`(?i)\b(?:fail(?:s|ed|ure)?|errors?|exception|panic|fatal|cannot|can't|could not|couldn't|unable|invalid|illegal|unexpected|undefined|denied|refused|rejected|timed out|missing|unknown|not found|no such)\b`)
+	placeText   = regexp.MustCompile(`([\w@.+/-]+\.[A-Za-z]{1,5})(?::|", line |\()(\d{1,7})\b`)
+	wordText    = regexp.MustCompile(`[\pL\pN_]+`)
 )
 
 // parse takes a question apart.
@@ -76,7 +79,7 @@ func (ix *Index) parse(q Query, w *Weights) asked {
 	for _, m := range quotedText.FindAllStringSubmatch(text, 8) {
 		p := strings.TrimSpace(m[1] + m[2] + m[3] + m[4])
 		if len(p) >= 3 {
-			a.phrases = append(a.phrases, strings.ToLower(p))
+			a.phrases = append(a.phrases, p)
 		}
 	}
 	a.tests = testText.MatchString(text)
@@ -87,6 +90,15 @@ func (ix *Index) parse(q Query, w *Weights) asked {
 	}
 	for _, m := range errorText.FindAllStringSubmatch(text, 8) {
 		a.messages = append(a.messages, fragments(m[1])...)
+	}
+	for line := range strings.Lines(text) { // a pasted line: "tool: stage: opening it failed: why"
+		if strings.Contains(line, ": ") && !strings.Contains(line, "?") && troubleText.MatchString(line) {
+			for _, f := range fragments(line) {
+				if len(a.messages) < maxMessages && !slices.Contains(a.messages, f) {
+					a.messages = append(a.messages, f)
+				}
+			}
+		}
 	}
 	for _, m := range pathText.FindAllString(text, 20) {
 		if strings.Contains(m, "/") || knownExtension(m) {
@@ -173,7 +185,7 @@ func (ix *Index) parse(q Query, w *Weights) asked {
 // fragments cuts an error message where values may have been filled in: at quotes, colons, brackets and numbers.
 func fragments(message string) []string {
 	var out []string
-	for _, f := range strings.FieldsFunc(strings.ToLower(message), func(r rune) bool { return strings.ContainsRune("'\"`:()[]{}<>=,;%|0123456789", r) }) {
+	for _, f := range strings.FieldsFunc(message, func(r rune) bool { return strings.ContainsRune("'\"`:()[]{}<>=,;%|0123456789", r) }) {
 		if f = strings.TrimSpace(f); len(f) >= 6 && strings.Contains(f, " ") && len(out) < 6 {
 			out = append(out, clipWords(f, 12))
 		}
