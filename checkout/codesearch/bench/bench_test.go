@@ -79,20 +79,21 @@ x
 `)
 	data := filepath.Join(t.TempDir(), "q.jsonl")
 	out := filepath.Join(t.TempDir(), "out.jsonl")
-	line := func(id, repo, sha string) string {
-		return `{"id":"` + id + `","repo":"` + repo + `","sha":"` + sha + `","lang":"go","kind":"how","difficulty":"lexical","question":"How is the cost of shipping computed?","gold":[{"path":"price/tariff.go","symbol":"Quote","start":4,"end":6}],"also":[]}` + "\n"
+	line := func(id, repo, sha, question string) string {
+		return `{"id":"` + id + `","repo":"` + repo + `","sha":"` + sha + `","lang":"go","kind":"how","difficulty":"lexical","question":"` + question + `","gold":[{"path":"price/tariff.go","symbol":"Quote","start":4,"end":6}],"also":[]}` + "\n"
 	}
-	require.NoError(t, os.WriteFile(data, []byte(line("one", "acme/parcel", ids["one"])+line("gone", "acme/gone", ids["one"])), 0o600))
+	require.NoError(t, os.WriteFile(data, []byte(line("one", "acme/parcel", ids["one"], "How is the cost of shipping computed?")+line("gone", "acme/gone", ids["one"], "Who counts whales?")), 0o600))
 	var text strings.Builder
 	require.NoError(t, Run(t.Context(), Options{Data: data, Repos: repos, Out: out, Open: OpenBare("git")}, &text))
 	for _, system := range Systems {
-		require.Regexp(t, `(?m)^`+system+` +file @1 1\.000`, text.String())
+		require.Regexp(t, `(?m)^`+system+` +file @1 1\.000.* index [\d.]+ s, .* query p50 [\d.]+ ms p95 [\d.]+ ms\n +file MRR by language: go 1\.000\n +by kind: how 1\.000\n +lexical: file @1 1\.000`, text.String())
 	}
 	require.Contains(t, text.String(), "left out: acme/gone: no bare repository at "+filepath.Join(repos, "acme+gone"))
 	require.Contains(t, text.String(), "acme/parcel                  1.000 (1.000)")
+	require.Contains(t, text.String(), "right 1/1  wrong 0/0  about another repository 0/1\n", "the other question was put to this repository")
 	require.Equal(t, Result{"price/tariff.go", 4, 6}, readResults(t, out)["one"][0])
 
-	require.NoError(t, os.WriteFile(data, []byte(line("gone", "acme/gone", ids["one"])), 0o600))
+	require.NoError(t, os.WriteFile(data, []byte(line("gone", "acme/gone", ids["one"], "Who counts whales?")), 0o600))
 	require.ErrorContains(t, Run(t.Context(), Options{Data: data, Repos: repos, Open: OpenBare("git")}, &text), "none of the 1 repositories is in")
 	require.ErrorContains(t, Run(t.Context(), Options{Data: data, Systems: []string{"other"}}, &text), `no system is called "other"`)
 	require.NoError(t, os.WriteFile(data, []byte("{"), 0o600))

@@ -162,27 +162,23 @@ func measureOne(ctx context.Context, name string, src codesearch.Source, qs, oth
 }
 
 func printReport(w io.Writer, r Report, m *measure, text int64) {
-	cost := fmt.Sprintf("index %.1f s", m.index.Seconds())
+	cost := fmt.Sprintf("index %.1f s, nothing on disk", m.index.Seconds())
 	if m.size > 0 {
-		cost += fmt.Sprintf(", %.1f MB (%.1f %% of the text)", float64(m.size)/1e6, 100*float64(m.size)/float64(max(text, 1)))
+		cost = fmt.Sprintf("index %.1f s, %.1f MB (%.1f %% of the text)", m.index.Seconds(), float64(m.size)/1e6, 100*float64(m.size)/float64(max(text, 1)))
 	}
 	cost += fmt.Sprintf(", query p50 %.1f ms p95 %.1f ms", ms(quantile(m.queries, .5)), ms(quantile(m.queries, .95)))
 	if r.Format == formatNDCG {
 		fmt.Fprintf(w, "%-10s NDCG@10 %.4f (micro %.4f)  %s  |  %s\n", r.System, r.NDCG, r.NDCGMicro, pairs(r.ByKind), cost)
-		if r.System == "librarian" {
-			fmt.Fprintf(w, "%-10s by language: %s\n", "", pairs(r.ByLang))
-		}
+		fmt.Fprintf(w, "%-10s by language: %s\n", "", pairs(r.ByLang))
 		return
 	}
 	fmt.Fprintf(w, "%-10s file @1 %.3f @5 %.3f @10 %.3f MRR %.3f | function @1 %.3f @5 %.3f @10 %.3f MRR %.3f | gold function @1 %.3f @5 %.3f @10 %.3f  |  %s\n", r.System,
 		r.File.At1, r.File.At5, r.File.At10, r.File.MRR, r.Function.At1, r.Function.At5, r.Function.At10, r.Function.MRR,
 		r.GoldFunction.At1, r.GoldFunction.At5, r.GoldFunction.At10, cost)
-	if r.System == "librarian" {
-		fmt.Fprintf(w, "%-10s file MRR by language: %s\n%-10s by kind: %s\n", "", pairs(r.ByLang), "", pairs(r.ByKind))
-		for _, k := range sortedKeys(r.ByHard) {
-			a := r.ByHard[k]
-			fmt.Fprintf(w, "%-10s %s: file @1 %.3f @5 %.3f @10 %.3f\n", "", k, a.At1, a.At5, a.At10)
-		}
+	fmt.Fprintf(w, "%-10s file MRR by language: %s\n%-10s by kind: %s\n", "", pairs(r.ByLang), "", pairs(r.ByKind))
+	for _, k := range sortedKeys(r.ByHard) {
+		a := r.ByHard[k]
+		fmt.Fprintf(w, "%-10s %s: file @1 %.3f @5 %.3f @10 %.3f\n", "", k, a.At1, a.At5, a.At10)
 	}
 }
 
