@@ -22,6 +22,7 @@ func TestL1_AnswersAreSpaced(t *testing.T) {
 	t.Parallel()
 	f := newFlow(t, modeltest.New(results("One."), results("Two."), results("Three.")), nil)
 	var asked []int64
+	began := time.Now()
 	for range 3 {
 		asked = append(asked, f.say("acme/pantry", 1, simUser, "@librarian why?").ID)
 	}
@@ -36,8 +37,8 @@ func TestL1_AnswersAreSpaced(t *testing.T) {
 	}
 	slices.SortFunc(at, time.Time.Compare)
 	require.Len(t, at, 3)
-	for i := 1; i < len(at); i++ {
-		require.GreaterOrEqual(t, at[i].Sub(at[i-1]), 900*time.Millisecond)
+	for i := range at { // a busy machine may delay one and not the next, but none comes before its second
+		require.GreaterOrEqual(t, at[i].Sub(began), time.Duration(i)*time.Second)
 	}
 }
 
