@@ -89,7 +89,7 @@ func TestG15_BadAnswers(t *testing.T) {
 				return true
 			}
 		}, nil, ""},
-		{"bytes", func(srv *checkouttest.Server, o *checkout.Options) { o.Budget.FetchBytes = 600 }, new(*checkout.BudgetError), "one fetch may bring"},
+		{"bytes", func(srv *checkouttest.Server, o *checkout.Options) { o.Budget.FetchBytes = 200 }, new(*checkout.BudgetError), "one fetch may bring"},
 		{"tree bytes", func(_ *checkouttest.Server, o *checkout.Options) { o.Budget.TreeBytes = 20 }, new(*checkout.BudgetError), "in all"},
 		{"file bytes", func(_ *checkouttest.Server, o *checkout.Options) { o.Budget.FileBytes = 20 }, new(*checkout.BudgetError), "src/main.go"},
 		{"entries", func(_ *checkouttest.Server, o *checkout.Options) { o.Budget.Entries = 2 }, new(*checkout.BudgetError), "more than 2"},
