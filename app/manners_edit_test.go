@@ -3,8 +3,11 @@ package app
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -49,6 +52,34 @@ func TestT10_AnEditTakesAQuestionBack(t *testing.T) {
 		require.NoError(t, f.sim.EditComment(c.ID, simUser, "@librarian what spoils first?"))
 		require.Equal(t, "rocket", f.settled(c.ID))
 		require.Len(t, f.ours("acme/pantry", c.ID), 1)
+	})
+	t.Run("T10 and its delivery comes after the edit's", func(t *testing.T) {
+		t.Parallel()
+		var ahead atomic.Int64
+		f := newFlowOn(t, false, githubsim.Options{Now: func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }}, modeltest.New(), nil)
+		require.NoError(t, f.sim.WaitDeliveries(t.Context()))
+		hook := f.sim.Deliveries()[0].URL
+		require.NoError(t, f.sim.SetWebhookURL(f.world.app, "http://127.0.0.1:1/webhook"))
+		c := f.say("acme/pantry", 1, simUser, "@librarian what spoils first?")
+		ahead.Store(int64(3 * time.Second))
+		require.NoError(t, f.sim.EditComment(c.ID, simUser, "never mind"))
+		require.NoError(t, f.sim.WaitDeliveries(t.Context()))
+		require.NoError(t, f.sim.SetWebhookURL(f.world.app, hook))
+		var late []int64
+		for _, d := range f.sim.Deliveries() {
+			if d.Event == "issue_comment" {
+				late = append(late, d.ID)
+			}
+		}
+		require.Len(t, late, 2)
+		for _, id := range slices.Backward(late) {
+			require.NoError(t, f.sim.Redeliver(id))
+			require.NoError(t, f.sim.WaitDeliveries(t.Context()))
+		}
+		f.eventually("the question is over", func() bool { return f.unfinished(c.ID) == 0 })
+		require.Zero(t, f.modelRuns())
+		require.Empty(t, f.ours("acme/pantry", 0))
+		require.Empty(t, f.sim.Reactions(c.ID))
 	})
 	t.Run("T10 while it waits in the queue", func(t *testing.T) {
 		t.Parallel()
