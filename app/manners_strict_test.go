@@ -198,6 +198,28 @@ func TestT8_Uninstalled(t *testing.T) {
 	require.NotContains(t, f.log.String(), "panic")
 }
 
+// A suspension drops what waits, too; when it ends the App works again, and what was dropped stays dropped.
+func TestT8_SuspendedAndBack(t *testing.T) {
+	t.Parallel()
+	started := make(chan struct{})
+	m := modeltest.New(modeltest.Hang(started), results("Back again."))
+	f := newFlow(t, m, func(f *flow) { f.cfg.Queue.Research = 1 })
+	first := f.say("acme/pantry", 1, simUser, "@librarian one?")
+	<-started
+	second := f.say("acme/pantry", 1, simUser, "@librarian two?") // waits in the queue
+	require.NoError(t, f.sim.WaitDeliveries(t.Context()))
+	inst := f.sim.Deliveries()[len(f.sim.Deliveries())-1].Installation
+	require.NoError(t, f.sim.SuspendInstallation(inst))
+	f.eventually("both are over", func() bool { return f.unfinished(first.ID)+f.unfinished(second.ID) == 0 })
+	require.NoError(t, f.sim.UnsuspendInstallation(inst))
+	require.NoError(t, f.sim.WaitDeliveries(t.Context()))
+	_, answers := f.ask("acme/pantry", simUser, "@librarian three?")
+	require.Len(t, answers, 1)
+	require.Contains(t, answers[0].Body, "Back again.")
+	require.Len(t, f.ours("acme/pantry", 0), 1)
+	require.NoError(t, m.Done())
+}
+
 // L6: a delivery of an installation that is not, or no longer, ours comes to one line, and to nothing on GitHub.
 func TestL6_AnUnknownInstallationIsOneLine(t *testing.T) {
 	t.Parallel()
