@@ -16,12 +16,13 @@ const ScoutName = "builtin/scout"
 
 // Bounds of a scout's run.
 const (
-	scoutRepos      = 4   // repositories opened, in the order they are named
-	scoutCandidates = 10  // asked of find_code per repository
-	scoutReads      = 4   // places read and cited, of one repository
-	scoutWindow     = 120 // lines cited of one place at most
-	scoutCommits    = 5   // commits listed of a place's history
-	maxProject      = 40  // characters of a project's name that is looked for
+	scoutRepos      = 4    // repositories opened, in the order they are named
+	scoutCandidates = 10   // asked of find_code per repository
+	scoutReads      = 4    // places read and cited, of one repository
+	scoutWindow     = 120  // lines cited of one place at most
+	scoutCommits    = 5    // commits listed of a place's history
+	scoutLookAt     = 2000 // commits looked at for them
+	maxProject      = 40   // characters of a project's name that is looked for
 )
 
 // worthwhile is the share of the best score below which a place is not worth reading beside it; rival is the share of the
@@ -254,14 +255,34 @@ func (c *conversation) next() []use {
 			uses = append(uses, c.reading(w))
 		}
 		return uses
-	case c.asked["git_log"] == 0 && c.tools["git_log"] && len(c.read) > 0 && aboutHistory.MatchString(c.brief.Question):
-		args := map[string]any{"repo": c.read[0].repo, "path": c.read[0].Path, "limit": scoutCommits, "look_at": 2000}
-		if s := c.read[0].Symbol; s != "" {
+	case c.wantsLog():
+		args := map[string]any{"repo": c.read[0].repo, "path": c.read[0].Path, "limit": scoutCommits, "look_at": scoutLookAt}
+		if s := c.broughtIn(); s != "" {
 			args["added"] = s
 		}
 		return []use{{"git_log", args}}
 	}
 	return []use{{"provide_results", c.answer()}}
+}
+
+// wantsLog reports whether history is to be asked: once, and once more of the whole file when no commit looked at named the place.
+func (c *conversation) wantsLog() bool {
+	if !c.tools["git_log"] || len(c.read) == 0 || c.fit() == "poor" || !aboutHistory.MatchString(c.brief.Question) {
+		return false
+	}
+	return c.asked["git_log"] == 0 || c.asked["git_log"] == 1 && c.read[0].Symbol != "" && c.log != nil && len(c.log.Commits) == 0
+}
+
+// broughtIn is the symbol whose coming and going the log is asked for; empty where the question is about any change, of which the log
+// knows only by file, or where the symbol gave nothing.
+func (c *conversation) broughtIn() string {
+	if c.asked["git_log"] > 1 || c.asked["git_log"] == 1 && c.log != nil && len(c.log.Commits) == 0 {
+		return ""
+	}
+	if aboutChange.MatchString(c.brief.Question) && !aboutOrigin.MatchString(c.brief.Question) {
+		return ""
+	}
+	return c.read[0].Symbol
 }
 
 // reading is how a place is read: with its doc comment where it is a declaration.
@@ -275,6 +296,8 @@ func (c *conversation) reading(w scoutCandidate) use {
 var (
 	// aboutHistory are questions that a log answers better than code does.
 	aboutHistory = regexp.MustCompile(`(?i)\b(who|when)\b[^?.]*\b(wrote|write|add(ed)?|introduc\w+|chang\w+|remov\w+|creat\w+|author\w*|touched|last|first)\b`)
+	aboutChange  = regexp.MustCompile(`(?i)\b(chang\w+|modif\w+|updated?|touched|edited|last|latest|lately|recently)\b`)
+	aboutOrigin  = regexp.MustCompile(`(?i)\b(wrote|written|write|add(ed)?|introduc\w+|creat\w+|author\w*|first|remov\w+)\b`)
 	// projectName is a word that can only be the name of something: hyphens or dots inside.
 	projectName = regexp.MustCompile("(?:^|[\\s`\"'(])([A-Za-z][A-Za-z0-9]*(?:[-.][A-Za-z0-9]+)+)(?:$|[\\s`\"'),;:?!])")
 	// projectEnds are what follows the last dot in names of projects; other dotted words are code.

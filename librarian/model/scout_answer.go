@@ -25,7 +25,11 @@ func (c *conversation) answer() map[string]any {
 		fmt.Fprintf(&d, "What GitHub's search finds for these words:\n\n```text\n%s\n```\n\n", strings.ReplaceAll(c.repoText, "```", "'''"))
 	}
 	if c.log != nil && len(c.log.Commits) > 0 {
-		fmt.Fprintf(&d, "Commits that changed it, newest first:\n\n")
+		of := "its file"
+		if c.broughtIn() != "" {
+			of = "where it is named"
+		}
+		fmt.Fprintf(&d, "Commits that changed %s, newest first:\n\n", of)
 		for _, x := range c.log.Commits {
 			fmt.Fprintf(&d, "- `%s` %s, %s: %s\n", x.SHA[:min(len(x.SHA), 12)], x.Date, x.Author, x.Subject)
 		}
@@ -117,14 +121,14 @@ func (c *conversation) historySummary(first scoutCandidate) string {
 		x := c.log.Commits[i]
 		return fmt.Sprintf("`%s` by %s on %s", x.SHA[:min(len(x.SHA), 12)], x.Author, x.Date)
 	}
+	what := "touched its file"
+	if c.broughtIn() != "" {
+		what = "brought it in, took it out or changed how often it is named"
+	}
 	if len(c.log.Commits) == 1 {
-		what := "touched its file"
-		if first.Symbol != "" {
-			what = "brought it in or changed how often it is named"
-		}
 		return fmt.Sprintf("The place is %s; of the commits that were looked at, %s alone %s.", first.title(), name(0), what)
 	}
-	return fmt.Sprintf("The place is %s; of the commits that were looked at, %s is the latest to touch it and %s the earliest listed.", first.title(), name(0), name(len(c.log.Commits)-1))
+	return fmt.Sprintf("The place is %s; of the commits that %s, %s is the latest and %s the earliest listed.", first.title(), what, name(0), name(len(c.log.Commits)-1))
 }
 
 // more names the places beside the first one.
