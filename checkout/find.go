@@ -79,7 +79,6 @@ func (c *Checkout) Find(ctx context.Context, o FindOptions) (FindResult, error) 
 	if base != "" {
 		cut = len(base) + 1
 	}
-	seen := map[string]bool{}
 	add := func(p string) bool {
 		if len(res.Paths) == limit {
 			res.Limited = true
@@ -88,12 +87,15 @@ func (c *Checkout) Find(ctx context.Context, o FindOptions) (FindResult, error) 
 		res.Paths = append(res.Paths, p)
 		return true
 	}
+	last := ""
 	for _, e := range t.Under(base) {
-		for i := cut; i < len(e.Path); i++ {
-			if e.Path[i] != '/' || seen[e.Path[:i]] {
+		// What lies below one folder is together: a folder is new where the path before parts from this one.
+		from := max(cut, commonPrefix(last, e.Path))
+		last = e.Path
+		for i := from; i < len(e.Path); i++ {
+			if e.Path[i] != '/' {
 				continue
 			}
-			seen[e.Path[:i]] = true
 			if match(e.Path[cut:i]) && !add(e.Path[:i]+"/") {
 				return res, nil
 			}
@@ -199,5 +201,21 @@ func compileGlob(glob string) (func(path string) bool, error) {
 	if err != nil {
 		return nil, &GlobError{Glob: glob, Reason: "is malformed"}
 	}
-	return r.MatchString, nil
+	sure := globText(g)
+	return func(path string) bool { return strings.Contains(path, sure) && r.MatchString(path) }, nil
+}
+
+// globText gives a text that is in every path that a glob matches: most paths
+// are told by it without the expression. It may be empty.
+func globText(glob string) string {
+	if strings.ContainsAny(glob, `[]{}\`) {
+		return ""
+	}
+	best := ""
+	for run := range strings.FieldsFuncSeq(glob, func(r rune) bool { return r == '*' || r == '?' }) {
+		if run = strings.Trim(run, "/"); len(run) > len(best) { // the slash after ** need not be there
+			best = run
+		}
+	}
+	return best
 }

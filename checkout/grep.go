@@ -94,9 +94,9 @@ func (c *Checkout) Grep(ctx context.Context, o GrepOptions) (GrepResult, error) 
 	}
 	// Batches keep the order and stop the work soon after the limit.
 	var batch []toSearch
-	for size := 32; len(files) > 0 && !res.Limited; size = min(2*size, 4096) {
+	for size := 32; len(files) > 0 && !res.Limited; size = min(2*size, 8192) {
 		if index.x != nil {
-			size = max(size, 2048) // most are left out
+			size = max(size, 256) // most are left out
 		}
 		hints := index.sift(ctx, files[:min(size, len(files))])
 		batch = batch[:0]
