@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/riverqueue/river"
@@ -40,6 +41,7 @@ type running struct {
 	endSweep context.CancelFunc
 	swept    chan struct{}
 	stop     sync.Once
+	stopping atomic.Bool   // no job is begun any more
 	stopped  chan struct{} // closed when every worker has returned
 }
 
@@ -105,6 +107,7 @@ func (q *Queue) Stop(ctx context.Context) error {
 		return nil
 	}
 	r.stop.Do(func() {
+		r.stopping.Store(true)
 		r.endSweep()
 		go func() {
 			defer close(r.stopped)

@@ -472,6 +472,7 @@ func TestStopLetsWorkFinish(t *testing.T) {
 
 	stopped := make(chan error, 1)
 	go func() { stopped <- q.Stop(context.Background()) }()
+	require.Eventually(t, q.running.stopping.Load, patience, time.Millisecond)
 	close(release)
 	require.NoError(t, <-stopped)
 	r, err := s.Run(t.Context(), id)

@@ -59,6 +59,9 @@ func states(kind string) []librarian.State {
 
 // do works one job: nothing if the run is leased, finished or gone. What it returns is for River.
 func (q *Queue) do(ctx context.Context, r *running, kind string, id librarian.RunID) error {
+	if r.stopping.Load() { // River hands out jobs for a moment longer; this one is the next process's
+		return river.JobSnooze(slack)
+	}
 	log := q.log.With("run", string(id), "job", kind)
 	owner := string(librarian.NewRunID())
 	lease, ok, err := q.store.TakeLease(ctx, id, owner, states(kind)...)
