@@ -263,7 +263,7 @@ func (s *Server) hub() (*hub.Hub, error) {
 
 func (s *Server) runner(ctx context.Context, h *hub.Hub, me hub.App, checkouts *checkout.Store, runs *store.Store, jobs *queue.Queue, index *codesearch.Cache, layers *hub.Layers, counted *metrics) *run.Runner {
 	poster := comment.New(comment.Options{
-		AppID: me.ID, BotID: me.BotID, Client: h.PostClient, Ledger: runs, Now: s.now, Log: s.log.With("part", "comment"),
+		AppID: me.ID, BotID: me.BotID, Client: h.PostClient, Ledger: runs, Shared: !runs.SQLite(), Now: s.now, Log: s.log.With("part", "comment"),
 	})
 	box := openSandbox(ctx, s.cfg.Server.Data, s.cfg.Tools, s.log.With("part", "sandbox"))
 	return run.New(run.Options{

@@ -79,9 +79,9 @@ func (k kind) patience() time.Duration {
 	return 5 * time.Second
 }
 
-// Ledger keeps what was written, so that a process that was killed passes its spent budget on to the next. It is read once for each
-// installation: processes that run beside each other do not share a budget. How long GitHub asked to wait is not in it; the next
-// process is told so again.
+// Ledger keeps what was written, so that a process that was killed passes its spent budget on to the next. Processes that run
+// beside each other share the windows by it, as far as they saw each other's writes, while each spaces its own comments. How long
+// GitHub asked to wait is not in it; another process is told so again.
 type Ledger interface {
 	// Writes lists an installation's writes since a time, oldest first.
 	Writes(ctx context.Context, installation int64, since time.Time) ([]librarian.Write, error)
@@ -96,6 +96,7 @@ const maxInstallations = 1000
 type budget struct {
 	now    func() time.Time
 	ledger Ledger // nil: nothing is known of other processes
+	shared bool   // others write into the ledger meanwhile
 
 	mu  sync.Mutex
 	all map[int64]*account
@@ -106,8 +107,10 @@ type account struct {
 	now func() time.Time
 
 	mu      sync.Mutex
-	known   bool    // what the ledger has is in writes
+	booked  bool    // there is a ledger
+	known   bool    // what it has is in writes
 	writes  []spent // of the last hour, oldest first
+	pending []spent // those of them that are not in the ledger yet
 	comment time.Time
 	until   time.Time // GitHub asked to wait
 	waiting [kinds][]*waiter
@@ -123,10 +126,11 @@ type waiter struct {
 	kind kind
 	free chan struct{} // closed when it may go
 	gone bool
+	at   time.Time // when it was let go
 }
 
-func newBudget(now func() time.Time, l Ledger) *budget {
-	return &budget{now: now, ledger: l, all: map[int64]*account{}}
+func newBudget(now func() time.Time, l Ledger, shared bool) *budget {
+	return &budget{now: now, ledger: l, shared: shared, all: map[int64]*account{}}
 }
 
 func (b *budget) account(installation int64) *account {
@@ -141,7 +145,7 @@ func (b *budget) account(installation int64) *account {
 				}
 			}
 		}
-		a = &account{now: b.now}
+		a = &account{now: b.now, booked: b.ledger != nil}
 		b.all[installation] = a
 	}
 	return a
@@ -154,23 +158,28 @@ func (b *budget) acquire(ctx context.Context, installation int64, k kind) error 
 	if err := b.recall(ctx, a, installation); err != nil {
 		return err
 	}
-	if err := a.wait(ctx, k); err != nil {
+	news := func() error { return nil }
+	if b.shared {
+		news = func() error { return b.recall(ctx, a, installation) }
+	}
+	at, err := a.wait(ctx, k, news)
+	if err != nil || b.ledger == nil {
 		return err
 	}
-	if b.ledger == nil {
-		return nil
-	}
-	if err := b.ledger.Wrote(ctx, installation, librarian.Write{At: b.now(), Kind: k.String()}); err != nil {
+	if err := b.ledger.Wrote(ctx, installation, librarian.Write{At: at, Kind: k.String()}); err != nil {
 		return fmt.Errorf("the write cannot be accounted for: %w", err)
 	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.pending = slices.DeleteFunc(a.pending, func(s spent) bool { return s.at.Equal(at) && s.kind == k })
 	return nil
 }
 
-// recall reads once what the ledger has of an installation.
+// recall reads what the ledger has of an installation: once, and if it is shared each time.
 func (b *budget) recall(ctx context.Context, a *account, installation int64) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.known || b.ledger == nil {
+	if b.ledger == nil || a.known && !b.shared {
 		return nil
 	}
 	now := b.now()
@@ -178,25 +187,35 @@ func (b *budget) recall(ctx context.Context, a *account, installation int64) err
 	if err != nil {
 		return fmt.Errorf("the write budget: %w", err)
 	}
+	a.writes = a.writes[:0]
 	for _, w := range before {
 		s := spent{at: w.At, kind: max(0, kind(slices.Index(kindNames[:], w.Kind)))}
 		if s.at.After(now) { // the clock was set back
 			s.at = now
 		}
 		a.writes = append(a.writes, s)
+	}
+	a.writes = append(a.writes, a.pending...)
+	slices.SortStableFunc(a.writes, func(x, y spent) int { return x.at.Compare(y.at) })
+	for _, s := range a.writes {
 		if s.kind.comments() {
-			a.comment = s.at
+			a.comment = latest(a.comment, s.at)
 		}
 	}
 	a.known = true
+	a.dispatch()
 	return nil
 }
 
-func (a *account) wait(ctx context.Context, k kind) error {
+// newsEvery is how often who waits looks what other processes wrote.
+const newsEvery = time.Second
+
+// wait waits and gives when the write was let go.
+func (a *account) wait(ctx context.Context, k kind, news func() error) (time.Time, error) {
 	a.mu.Lock()
 	if after := a.earliest(k).Sub(a.now()); after > k.patience() {
 		a.mu.Unlock()
-		return &librarian.RateLimitError{After: after, Err: errBudget}
+		return time.Time{}, &librarian.RateLimitError{After: after, Err: errBudget}
 	}
 	w := &waiter{kind: k, free: make(chan struct{})}
 	a.waiting[k] = append(a.waiting[k], w)
@@ -204,26 +223,33 @@ func (a *account) wait(ctx context.Context, k kind) error {
 	gone := w.gone
 	a.mu.Unlock()
 	if gone {
-		return nil
+		return w.at, nil
 	}
 	timeout := time.NewTimer(k.patience())
 	defer timeout.Stop()
-	var err error = &librarian.RateLimitError{After: k.patience(), Err: errBudget}
-	select {
-	case <-w.free:
-		return nil
-	case <-timeout.C:
-	case <-ctx.Done():
-		err = ctx.Err()
+	look := time.NewTicker(newsEvery)
+	defer look.Stop()
+	var err error
+	for err == nil {
+		select {
+		case <-w.free:
+			return w.at, nil
+		case <-look.C:
+			err = news()
+		case <-timeout.C:
+			err = &librarian.RateLimitError{After: k.patience(), Err: errBudget}
+		case <-ctx.Done():
+			err = ctx.Err()
+		}
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if w.gone {
-		return nil // let go at the same moment: it is counted, so it may as well be made
+		return w.at, nil // let go at the same moment: it is counted, so it may as well be made
 	}
 	a.leave(w)
 	a.dispatch()
-	return err
+	return time.Time{}, err
 }
 
 // leave takes a waiter out. a.mu is held.
@@ -279,10 +305,13 @@ func (a *account) dispatch() {
 		a.waiting[next] = a.waiting[next][1:]
 		now := a.now()
 		a.writes = append(a.writes, spent{now, next})
+		if a.booked {
+			a.pending = append(a.pending, spent{now, next})
+		}
 		if next.comments() {
 			a.comment = now
 		}
-		w.gone = true
+		w.gone, w.at = true, now
 		close(w.free)
 	}
 }

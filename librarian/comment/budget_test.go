@@ -84,7 +84,7 @@ func (g *grants) write(t *testing.T, b *budget, k kind) time.Duration {
 func TestL1_TwentyQuestionsAtOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		b, g := newBudget(time.Now, nil), &grants{}
+		b, g := newBudget(time.Now, nil, false), &grants{}
 		var wg sync.WaitGroup
 		var mu sync.Mutex
 		var slowest, slowestEyes time.Duration
@@ -117,7 +117,7 @@ func TestL1_HundredRunsAnHour(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(20) {
 		synctest.Test(t, func(t *testing.T) {
-			b, g := newBudget(time.Now, nil), &grants{}
+			b, g := newBudget(time.Now, nil, false), &grants{}
 			rnd := rand.New(rand.NewPCG(seed, 2))
 			var wg sync.WaitGroup
 			var mu sync.Mutex
@@ -168,7 +168,7 @@ func TestL1_HundredRunsAnHour(t *testing.T) {
 func TestL1_Order(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		b, g := newBudget(time.Now, nil), &grants{}
+		b, g := newBudget(time.Now, nil, false), &grants{}
 		for range minuteLimits[answer].all { // from now on one write leaves the minute each half second
 			require.NoError(t, b.acquire(t.Context(), 7, []kind{eyes, answer}[len(g.all)%2]))
 			g.add(eyes)
@@ -198,7 +198,7 @@ func TestL1_Order(t *testing.T) {
 func TestEachKindLeavesRoom(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		b := newBudget(time.Now, nil)
+		b := newBudget(time.Now, nil, false)
 		spend := func(k kind) (n int) { // all that goes at once
 			for ; time.Until(b.account(7).earliest(k)) <= 0; n++ {
 				require.NoError(t, b.acquire(t.Context(), 7, k))
@@ -221,7 +221,7 @@ func TestEachKindLeavesRoom(t *testing.T) {
 func TestAcquireEnds(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		b := newBudget(time.Now, nil)
+		b := newBudget(time.Now, nil, false)
 		b.pause(7, 20*time.Second)
 		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 		defer cancel()
@@ -246,7 +246,7 @@ func TestAcquireEnds(t *testing.T) {
 func TestProgressGivesUpBehindAnswers(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		b := newBudget(time.Now, nil)
+		b := newBudget(time.Now, nil, false)
 		var wg sync.WaitGroup
 		for range 20 {
 			wg.Go(func() { require.NoError(t, b.acquire(t.Context(), 7, answer)) })
@@ -290,7 +290,7 @@ func TestL1_AcrossRestarts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, g := &book{}, &grants{}
 		for range 40 {
-			b := newBudget(time.Now, l)
+			b := newBudget(time.Now, l, false)
 			for range 5 {
 				for _, k := range []kind{eyes, answer, ending, tidy, progress} {
 					if b.acquire(t.Context(), 7, k) == nil {
@@ -304,12 +304,37 @@ func TestL1_AcrossRestarts(t *testing.T) {
 		require.Len(t, l.all, len(g.all))
 
 		l.fail = errors.New("the disk is full")
-		require.ErrorIs(t, newBudget(time.Now, l).acquire(t.Context(), 7, eyes), l.fail, "what is not known to be within the limits is not written")
+		require.ErrorIs(t, newBudget(time.Now, l, false).acquire(t.Context(), 7, eyes), l.fail, "what is not known to be within the limits is not written")
 		l.fail = nil
-		b := newBudget(time.Now, l)
+		b := newBudget(time.Now, l, false)
 		time.Sleep(time.Minute + drift)
 		require.NoError(t, b.acquire(t.Context(), 7, eyes))
 		l.fail = errors.New("the disk is full")
 		require.ErrorIs(t, b.acquire(t.Context(), 7, eyes), l.fail)
+	})
+}
+
+// Processes beside each other keep within one budget.
+func TestL1_AcrossReplicas(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		l, g := &book{}, &grants{}
+		var wg sync.WaitGroup
+		for range 3 {
+			b := newBudget(time.Now, l, true)
+			for i := range 12 {
+				wg.Go(func() {
+					time.Sleep(time.Duration(i) * 50 * time.Millisecond)
+					for _, k := range []kind{eyes, answer, ending, tidy} {
+						g.write(t, b, k)
+					}
+				})
+				time.Sleep(time.Millisecond)
+			}
+		}
+		wg.Wait()
+		require.Len(t, g.all, 3*12*4)
+		require.LessOrEqual(t, within(g.of(), time.Minute), perMinute, "writes in a minute")
+		require.LessOrEqual(t, within(g.of(answer), time.Second), 3, "of each a comment a second")
 	})
 }

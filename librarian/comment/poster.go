@@ -22,6 +22,7 @@ type Options struct {
 	AppID  int64            // our App
 	BotID  int64            // the account that writes as it; 0: no mark of ours is known again, and in review threads no comment
 	Ledger Ledger           // nil: GitHub's limits are kept by what this process alone wrote
+	Shared bool             // other processes write into the ledger at the same time
 	Now    func() time.Time // nil means time.Now
 	Log    *slog.Logger     // nil means no log
 }
@@ -41,7 +42,7 @@ func New(opts Options) *Poster {
 	if opts.Now == nil {
 		opts.Now = time.Now
 	}
-	p := &Poster{opts: opts, log: opts.Log, budget: newBudget(opts.Now, opts.Ledger), heads: map[librarian.RunID]string{}}
+	p := &Poster{opts: opts, log: opts.Log, budget: newBudget(opts.Now, opts.Ledger, opts.Shared), heads: map[librarian.RunID]string{}}
 	if p.log == nil {
 		p.log = slog.New(slog.DiscardHandler)
 	}
