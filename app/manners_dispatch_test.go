@@ -39,10 +39,14 @@ func TestL4_FaultsOfADispatchAreShownWhereTheAnswerWouldBe(t *testing.T) {
 	}
 }
 
-// The answer goes to what the payload names: a pull request, or a commit by a check run.
+// The answer goes to what the payload names: a pull request, or a commit by a check run, and is about the code there.
 func TestL4_DispatchTargets(t *testing.T) {
 	t.Parallel()
-	m := modeltest.New(results("On the pull request."), results("On the commit."))
+	m := modeltest.New(results("On the pull request."),
+		modeltest.Call(use("checkout_repo", args{"repo": "acme/lids"})),
+		modeltest.Call(use("read", args{"repo": "acme/lids", "path": "lid.go"})),
+		results("On the commit.", args{"repo": "acme/lids", "file": "lid.go", "lines": "3", "note": "as wide as there"}),
+		modeltest.Call(use("checkout_repo", args{"repo": "acme/lids"})), results("It is not there."))
 	f := newFlow(t, m, lids)
 	p, err := f.sim.OpenPull("acme/lids", simUser, githubsim.PullOptions{Title: "Widen lids", Body: "b", Head: "wide"})
 	require.NoError(t, err)
@@ -56,7 +60,16 @@ func TestL4_DispatchTargets(t *testing.T) {
 		all := f.sim.CheckRuns("acme/lids", p.HeadSHA)
 		return len(all) == 1 && all[0].Status == "completed"
 	})
-	require.Contains(t, f.sim.CheckRuns("acme/lids", p.HeadSHA)[0].Summary, "On the commit.")
+	summary := f.sim.CheckRuns("acme/lids", p.HeadSHA)[0].Summary
+	require.Contains(t, summary, "On the commit.")
+	require.Contains(t, summary, "/acme/lids/blob/"+p.HeadSHA+"/lid.go#L3", "the code is read where it was asked about")
+	require.Contains(t, m.Calls()[1].Messages[0].Parts[0].Text, "The question is about acme/lids at "+p.HeadSHA)
 	require.NotEqual(t, "failure", f.sim.CheckRuns("acme/lids", p.HeadSHA)[0].Conclusion, "an answer breaks no build")
+
+	gone := strings.Repeat("d", 40)
+	require.NoError(t, f.sim.Dispatch("acme/lids", simUser, "librarian", map[string]any{"librarian": map[string]any{"query": "how wide?", "sha": gone}}))
+	f.eventually("a commit that is not there is not taken for another", func() bool { return len(m.Calls()) == 6 })
+	heard := m.Calls()[5].Messages
+	require.Contains(t, heard[len(heard)-1].Parts[0].Text, "The commit dddddddddddd, which was asked about, is not there.")
 	require.NoError(t, m.Done())
 }

@@ -28,6 +28,7 @@ type Briefing struct {
 	Owners   []string `json:"owners,omitempty"`
 	Terminal bool     `json:"terminal,omitempty"`
 	Thread   Thread   `json:"-"`
+	Commit   string   `json:"-"` // of the place's repository, where the question is about one
 	Pull     *Pull    `json:"-"` // where the thread is a pull request
 	Review   *Review  `json:"-"` // where the question stands at a line of its diff
 }

@@ -41,15 +41,22 @@ func (r *Runner) briefing(ctx context.Context, run librarian.Run, adm admission,
 	b.Number = q.Place.Number
 	b.Thread = r.threadFor(ctx, q, adm)
 	b.Pull, b.Review = pullFor(q.Place, adm), reviewFor(q.Place)
+	if q.Place.Kind == librarian.PlaceCommit {
+		b.Commit = q.Place.SHA
+	}
 	return b
 }
 
-// pullHead is where the code of the pull request is that was asked in.
-func pullHead(place librarian.Place, t librarian.Thread) PullHead {
-	if place.Kind != librarian.PlacePull && place.Kind != librarian.PlaceReview {
-		return PullHead{}
+// headOf is where the code is that was asked about: of a pull request, or at the commit that a dispatch names.
+func headOf(place librarian.Place, t librarian.Thread) Head {
+	switch place.Kind {
+	case librarian.PlaceCommit:
+		return Head{SHA: place.SHA}
+	case librarian.PlacePull, librarian.PlaceReview:
+	default:
+		return Head{}
 	}
-	h := PullHead{Ref: fmt.Sprintf("refs/pull/%d/head", place.Number), SHA: place.SHA}
+	h := Head{Ref: fmt.Sprintf("refs/pull/%d/head", place.Number), SHA: place.SHA}
 	if h.SHA == "" && t.Pull != nil {
 		h.SHA = t.Pull.HeadSHA
 	}
@@ -63,7 +70,7 @@ func pullFor(place librarian.Place, adm admission) *agent.Pull {
 	if p == nil {
 		return nil
 	}
-	head := pullHead(place, adm.thread)
+	head := headOf(place, adm.thread)
 	out := &agent.Pull{
 		Head: oneLine(quote(p.HeadRef, 100), 100), Base: oneLine(quote(p.BaseRef, 100), 100),
 		Ref: head.Ref, SHA: head.SHA, BaseSHA: p.BaseSHA, Changed: max(p.Changed, len(p.Files)),

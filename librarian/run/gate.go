@@ -32,7 +32,7 @@ type Gate struct {
 	Checkouts Checkouts
 	Run       librarian.RunID
 	Past      Past // of the run that this one continues
-	Pull      PullHead
+	Head      Head
 	// GitHosts are plain git hosts that may be asked, anonymously.
 	GitHosts []string
 	// Local resolves a name that the terminal gave for a local repository; nil elsewhere.
@@ -42,10 +42,11 @@ type Gate struct {
 	opened  func(context.Context, librarian.RepoID) error // records it; nil: nobody goes by it
 }
 
-// PullHead is where a pull request's code is: in its base repository, also when the fork is gone. Its zero value is none.
-type PullHead struct {
-	Ref string // refs/pull/N/head
-	SHA string // what the pull request's head was when it was asked about
+// Head is where the code is that was asked about, where that is not the default branch: a commit, or a pull request in its base
+// repository, also when the fork is gone. Its zero value is none.
+type Head struct {
+	Ref string // refs/pull/N/head; empty: SHA alone says it
+	SHA string // the commit, or what the pull request's head was when it was asked about
 }
 
 // NotFound is the one sentence for a repository that is not there or may not be read.
@@ -72,8 +73,8 @@ func (g *Gate) Open(ctx context.Context, spec checkout.Spec, ref string) (librar
 		})
 	}
 	var c *checkout.Checkout
-	if ref == "" && repo.ID == g.own.ID && g.Pull.Ref != "" {
-		c, err = g.pull(acquire)
+	if ref == "" && repo.ID == g.own.ID && g.Head != (Head{}) {
+		c, err = g.asked(acquire)
 	} else {
 		c, err = acquire(ref)
 	}
@@ -103,23 +104,28 @@ func damaged(repo librarian.Repo, ref string, err error) error {
 	}
 }
 
-// pull opens the pull request that was asked in at the head it had then. When the head was moved since, the commit itself
-// is asked for; where that cannot be had any more, it is said (G7).
-func (g *Gate) pull(acquire func(ref string) (*checkout.Checkout, error)) (*checkout.Checkout, error) {
-	c, err := acquire(g.Pull.Ref)
-	if err != nil || g.Pull.SHA == "" || c.SHA() == g.Pull.SHA {
+// asked opens what was asked about. When the head of a pull request was moved since, the commit itself is asked for; where that
+// cannot be had any more, it is said (G7).
+func (g *Gate) asked(acquire func(ref string) (*checkout.Checkout, error)) (*checkout.Checkout, error) {
+	head := g.Head
+	var now string
+	if head.Ref != "" {
+		c, err := acquire(head.Ref)
+		if err != nil || head.SHA == "" || c.SHA() == head.SHA {
+			return c, err
+		}
+		now = c.SHA()
+		c.Release()
+	}
+	c, err := acquire(head.SHA)
+	if _, ok := errors.AsType[*checkout.RefError](err); !ok {
 		return c, err
 	}
-	now := c.SHA()
-	c.Release()
-	if c, err = acquire(g.Pull.SHA); err == nil {
-		return c, nil
+	gone := fmt.Sprintf("The commit %.12s, which was asked about, is not there. Name a ref to read another, and say so.", head.SHA)
+	if now != "" {
+		gone = fmt.Sprintf("The pull request was at %.12s when it was asked about and that commit is gone; it is at %.12s now. Name the ref %s to read what it is now, and say so.", head.SHA, now, head.Ref)
 	}
-	if _, ok := errors.AsType[*checkout.RefError](err); !ok {
-		return nil, err
-	}
-	return nil, &librarian.UserError{Err: err, Message: fmt.Sprintf(
-		"The pull request was at %.12s when it was asked about and that commit is gone; it is at %.12s now. Name the ref %s to read what it is now, and say so.", g.Pull.SHA, now, g.Pull.Ref)}
+	return nil, &librarian.UserError{Err: err, Message: gone}
 }
 
 // find decides whether this run may read what spec names.

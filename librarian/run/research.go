@@ -28,7 +28,7 @@ type Toolbox func(*Gate) Kit
 func (r *Runner) research(ctx context.Context, run librarian.Run, adm admission, stop context.CancelCauseFunc) (librarian.Outcome, error) {
 	out := librarian.Outcome{Model: adm.model.Name(), Thinking: string(adm.level)}
 	gate := r.gate(run, adm.repo, adm.set)
-	gate.Past, gate.Pull = adm.past, pullHead(run.Request.Place, adm.thread)
+	gate.Past, gate.Head = adm.past, headOf(run.Request.Place, adm.thread)
 	gate.opened = r.opener(run.ID)
 	if err := gate.takeOver(ctx); err != nil {
 		return out, err
