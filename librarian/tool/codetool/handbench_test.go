@@ -110,7 +110,9 @@ func BenchmarkByHand(b *testing.B) {
 			func(s sample) { t.mustOK(b, "find", fmt.Sprintf(`{"pattern":%q}`, filepath.Base(s.path))) }), research(
 			func(s sample) { shell("git grep -n -I -F -e '" + s.word + "' | head -n 100") },
 			func(s sample) { shell("sed -n 2,6p " + s.path) },
-			func(s sample) { shell("git ls-files '" + filepath.Base(s.path) + "' '*/" + filepath.Base(s.path) + "'") })},
+			func(s sample) {
+				shell("git ls-files '" + filepath.Base(s.path) + "' '*/" + filepath.Base(s.path) + "'")
+			})},
 		{"read-1000-ranges", func() {
 			for i := range 1000 {
 				t.mustOK(b, "read", fmt.Sprintf(`{"path":%q,"offset":2,"limit":5}`, at(i).path))
