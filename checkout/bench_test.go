@@ -288,19 +288,28 @@ func BenchmarkWarmSameSHA(b *testing.B) {
 func BenchmarkSecondSHA(b *testing.B) {
 	m := newBench(b)
 	second := m.newest[min(300, len(m.newest)-1)]
-	m.compare(b, "second-sha", func() func() {
-		dir := m.clone(b)
-		return func() { update(b, dir, second) }
-	}, func() func() {
-		s := m.store(b)
-		held := m.acquire(b, s, "")
-		return func() {
-			c := m.acquire(b, s, second)
-			require.NoError(b, held.Verify(context.Background()))
-			held.Release()
-			c.Release()
+	for _, have := range []bool{false, true} {
+		name := "second-sha"
+		if have { // as when it came in the background
+			name = "second-sha-with-history"
 		}
-	})
+		m.compare(b, name, func() func() {
+			dir := m.clone(b)
+			return func() { update(b, dir, second) }
+		}, func() func() {
+			s := m.store(b)
+			held := m.acquire(b, s, "")
+			if have {
+				require.NoError(b, held.Deepen(context.Background(), held.SHA(), checkout.Whole))
+			}
+			return func() {
+				c := m.acquire(b, s, second)
+				require.NoError(b, held.Verify(context.Background()))
+				held.Release()
+				c.Release()
+			}
+		})
+	}
 }
 
 func BenchmarkPickaxeRange(b *testing.B) {
