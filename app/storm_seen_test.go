@@ -1,0 +1,172 @@
+package app
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/librarian-app/librarian/librarian"
+	"github.com/librarian-app/librarian/librarian/githubsim"
+	"github.com/librarian-app/librarian/librarian/store"
+)
+
+var commentMarker = regexp.MustCompile(`^<!-- librarian run=([0-9a-f-]{36}) role=([a-z]+) part=(\d+)/`)
+
+// once asserts that each question ended exactly once, and gives how many ended as an answer.
+func (f *flow) once(all []stormed) (answered, marked int) {
+	f.t.Helper()
+	runs, err := store.Open(f.t.Context(), store.Options{Dir: f.cfg.Server.Data})
+	require.NoError(f.t, err)
+	defer func() { require.NoError(f.t, runs.Close()) }()
+	ends, progress := map[string]int{}, 0
+	threads := map[string]bool{}
+	for _, a := range all {
+		if key := fmt.Sprint(a.repo, a.issue); threads[key] {
+			continue
+		} else {
+			threads[key] = true
+		}
+		for _, c := range f.sim.Comments(a.repo, a.issue) {
+			m := commentMarker.FindStringSubmatch(c.Body)
+			switch {
+			case c.App == "" || m == nil:
+			case m[2] == librarian.RoleProgress:
+				progress++
+			case m[3] == "1":
+				ends[m[1]]++
+			}
+		}
+	}
+	require.Zero(f.t, progress, "progress comments are taken away")
+	for _, a := range all {
+		repo, err := f.sim.Repo(a.repo)
+		require.NoError(f.t, err)
+		id := librarian.GitHubRepo(strings.TrimPrefix(f.sim.URL(), "http://"), repo.ID)
+		found, err := runs.Find(f.t.Context(), store.Filter{Repo: id, Number: a.issue, Trigger: librarian.TriggerIssueComment, TriggerID: a.comment, Limit: 10})
+		require.NoError(f.t, err)
+		require.NotEmpty(f.t, found, "%+v", a)
+		published := 0
+		for _, r := range found {
+			switch r.State {
+			case librarian.StatePublished:
+				published++
+				require.Equal(f.t, 1, ends[string(r.ID)], "one answer: %+v %s", a, r.ID)
+			case librarian.StateDeclined:
+				require.Equal(f.t, "confused", f.mark(a.comment), "%+v", a)
+			default:
+				require.Equal(f.t, 1, ends[string(r.ID)], "%s is told once: %+v %s", r.State, a, r.ID)
+			}
+		}
+		require.LessOrEqual(f.t, published, 1)
+		answered += published
+		if f.mark(a.comment) != "" {
+			marked++
+		}
+	}
+	return answered, marked
+}
+
+var (
+	eyesPath  = regexp.MustCompile(`/issues/comments/(\d+)/reactions$`)
+	newAnswer = regexp.MustCompile(`/issues/\d+/comments$`)
+)
+
+// acknowledged gives, for each question, the time from before it was written to 👀, which stands there delay after it was sent.
+func (f *flow) acknowledged(all []stormed, delay time.Duration) []time.Duration {
+	eyes := map[int64]time.Time{}
+	for _, r := range f.sim.Requests() {
+		if m := eyesPath.FindStringSubmatch(r.Path); m != nil && r.Method == "POST" && strings.Contains(r.Body, "eyes") && r.Status/100 == 2 {
+			id, _ := strconv.ParseInt(m[1], 10, 64)
+			if eyes[id].IsZero() {
+				eyes[id] = r.Time.Add(delay)
+			}
+		}
+	}
+	var out []time.Duration
+	for _, a := range all {
+		if !eyes[a.comment].IsZero() {
+			out = append(out, eyes[a.comment].Sub(a.at))
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// limitsKept asserts GitHub's bounds for what writes, by installation: 80 in any minute, 500 in an hour, and comments a second
+// apart. Arrivals are a little off from when they were sent, so the spacing is looked at over ten of them. It makes no
+// difference whether the process was killed meanwhile.
+func (f *flow) limitsKept() {
+	f.t.Helper()
+	writes, comments := map[int64][]time.Time{}, map[int64][]time.Time{}
+	most := 0
+	for _, r := range f.sim.Requests() {
+		if r.Caller != githubsim.InstallationToken || r.Method == "GET" || !strings.Contains(r.Path, "/repos/") {
+			continue
+		}
+		writes[r.Installation] = append(writes[r.Installation], r.Time)
+		if r.Method == "POST" && newAnswer.MatchString(r.Path) {
+			comments[r.Installation] = append(comments[r.Installation], r.Time)
+		}
+	}
+	require.NotEmpty(f.t, writes)
+	for in, at := range writes {
+		require.LessOrEqual(f.t, len(at), 500, "installation %d", in)
+		for i := range at {
+			n := 1
+			for n <= i && at[i].Sub(at[i-n]) < time.Minute {
+				n++
+			}
+			most = max(most, n)
+		}
+	}
+	f.t.Logf("at most %d writes in a minute", most)
+	require.LessOrEqual(f.t, most, 80)
+	const n = 10
+	for in, at := range comments {
+		for i := n - 1; i < len(at); i++ {
+			require.Greater(f.t, at[i].Sub(at[i-n+1]), (n-2)*time.Second, "installation %d: comments closer than a second", in)
+		}
+	}
+}
+
+// answersBeforeEyes counts the answers to questions, all in one repository, that were posted when the last of them had its 👀.
+func (f *flow) answersBeforeEyes(questions []stormed) int {
+	answers, marked := 0, 0
+	for _, r := range f.sim.Requests() {
+		switch m := eyesPath.FindStringSubmatch(r.Path); {
+		case r.Method != "POST" || !strings.Contains(r.Path, questions[0].repo):
+		case m != nil && strings.Contains(r.Body, "eyes"):
+			if marked++; marked == len(questions) {
+				return answers
+			}
+		case newAnswer.MatchString(r.Path):
+			answers++
+		}
+	}
+	return answers
+}
+
+// slowestAnswer is the longest time from an outcome to its answer's being posted.
+func (f *flow) slowestAnswer() (slowest time.Duration) {
+	f.t.Helper()
+	runs, err := store.Open(f.t.Context(), store.Options{Dir: f.cfg.Server.Data})
+	require.NoError(f.t, err)
+	defer func() { require.NoError(f.t, runs.Close()) }()
+	found, err := runs.Find(f.t.Context(), store.Filter{Kind: librarian.KindQuestion})
+	require.NoError(f.t, err)
+	for _, r := range found {
+		outcome, known, err := runs.Last(f.t.Context(), r.ID, librarian.EventOutcome)
+		require.NoError(f.t, err)
+		require.True(f.t, known)
+		posted, known, err := runs.Last(f.t.Context(), r.ID, librarian.EventPosted)
+		require.NoError(f.t, err)
+		require.True(f.t, known)
+		slowest = max(slowest, posted.At.Sub(outcome.At))
+	}
+	return slowest
+}
