@@ -7,8 +7,8 @@ package codesearch
 // The score of a chunk is made in this order:
 //
 //  1. BM25F over its fields (name, enclosing name, signature, doc comment, body): how well its own words fit;
-//  2. plus two words of the question that stand side by side in it too (Adjacent), what its file as a whole has to say (Coherence), what its path says (PathStem, PathDir), and what tests and prose lend
-//     to the code they name (Lend);
+//  2. plus two words of the question that stand side by side in it too (Adjacent), what its file as a whole has to say (Coherence),
+//     what its path says (PathStem, PathDir), and what tests and prose lend to the code they name (Lend);
 //  3. times the weight of its kind of path, and less for constructors;
 //  4. after this first ranking once more, with the words that its best results share (Feedback);
 //  5. plus boosts, in shares of the best score, for what the question names exactly: symbols, quoted text, error messages, paths,
