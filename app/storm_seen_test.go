@@ -60,6 +60,14 @@ func (f *flow) once(all []stormed) (answered, marked int) {
 				require.Equal(f.t, "confused", f.mark(a.comment), "%+v", a)
 			default:
 				require.Equal(f.t, 1, ends[string(r.ID)], "%s is told once: %+v %s", r.State, a, r.ID)
+				outcome, _, err := runs.Last(f.t.Context(), r.ID, librarian.EventOutcome)
+				require.NoError(f.t, err)
+				f.t.Logf("%s: %s %s", r.ID, r.State, outcome.Data)
+				for line := range strings.Lines(f.log.String()) {
+					if strings.Contains(line, string(r.ID)) {
+						f.t.Log(strings.TrimSpace(line))
+					}
+				}
 			}
 		}
 		require.LessOrEqual(f.t, published, 1)
