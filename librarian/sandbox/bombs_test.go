@@ -3,6 +3,7 @@
 package sandbox_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -72,6 +73,19 @@ func bombs(t *testing.T, view int) {
 		require.NotContains(t, o.Text, "DONE")
 		require.Equal(t, sandbox.Disk, o.Killed)
 	})
+	for name := range hides {
+		t.Run("hidden "+name, func(t *testing.T) {
+			if raced {
+				t.Skip("see raced")
+			}
+			o := run(t, "exec "+c.self+" try:"+name)
+			want := sandbox.Disk
+			if strings.HasPrefix(name, "memory") {
+				want = sandbox.Memory
+			}
+			require.Equal(t, want, o.Killed, "%+v", o)
+		})
+	}
 	o := run(t, `echo fine`)
 	require.Equal(t, "fine", o.Text)
 }

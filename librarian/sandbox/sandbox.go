@@ -17,6 +17,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -253,18 +254,35 @@ func (s *Sandbox) uid(slot int) int {
 	return s.opt.UIDBase + slot
 }
 
-// removeAll deletes a folder whatever modes are in it.
+// removeAll deletes a folder whatever modes are in it, and however deep it is.
 func removeAll(dir string) error {
 	if os.RemoveAll(dir) == nil {
 		return nil
 	}
-	_ = filepath.WalkDir(dir, func(p string, d os.DirEntry, err error) error {
-		if d != nil && d.IsDir() {
-			_ = os.Chmod(p, 0o700) //nolint:gosec // about to be deleted
+	// Every folder is opened to us and brought to the top, where a path leads to it.
+	flat, err := os.MkdirTemp(filepath.Dir(dir), filepath.Base(dir)+"-")
+	if err != nil {
+		return err
+	}
+	todo := []string{dir}
+	for n := 0; len(todo) > 0; {
+		at := todo[0]
+		todo = todo[1:]
+		_ = os.Chmod(at, 0o700) //nolint:gosec // about to be deleted
+		entries, _ := os.ReadDir(at)
+		for _, e := range entries {
+			if !e.IsDir() {
+				continue
+			}
+			from, to := filepath.Join(at, e.Name()), filepath.Join(flat, strconv.Itoa(n))
+			n++
+			_ = os.Chmod(from, 0o700) //nolint:gosec // as above; a folder that moves is written to
+			if os.Rename(from, to) == nil {
+				todo = append(todo, to)
+			}
 		}
-		return nil
-	})
-	return os.RemoveAll(dir)
+	}
+	return errors.Join(os.RemoveAll(dir), os.RemoveAll(flat))
 }
 
 // tail keeps the end of what is written to it.

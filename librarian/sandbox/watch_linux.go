@@ -3,14 +3,9 @@
 package sandbox
 
 import (
-	"bytes"
 	"context"
-	"io/fs"
 	"os"
-	"path/filepath"
 	"runtime"
-	"strconv"
-	"strings"
 	"syscall"
 	"time"
 
@@ -28,6 +23,9 @@ type watch struct {
 	limits  Limits
 	peak    Usage
 	cgroup  *cgroup // nil: there is none
+
+	blind    map[int]int // how many looks in a row a process could not be looked into
+	shifting int         // in how many looks in a row something was no longer where it had just been listed
 }
 
 func (w *watch) kill() {
@@ -65,23 +63,40 @@ func (w *watch) until(ctx context.Context, timeout time.Duration, ended <-chan e
 	}
 }
 
-// excess names the bound that is met.
+// How many looks in a row may fail before the group counts as one that hides what it holds. A process that begins or ends cannot
+// be looked into for a moment, and a file may go while it is listed.
+const (
+	maxBlind    = 4
+	maxShifting = 20
+)
+
+// excess names the bound that is met. What cannot be measured counts as too much.
 func (w *watch) excess() Reason {
-	processes, pages := 0, int64(0)
-	var unlinked int64
-	seen := map[uint64]bool{}
+	var now Usage
 	group := members(w.group)
 	for _, p := range group {
-		processes += p.threads
-		pages += p.resident
+		now.Processes += p.threads
+		now.Memory += p.resident * int64(os.Getpagesize())
 	}
+	blind := map[int]int{}
+	for _, p := range group {
+		blind[p.pid] = w.blind[p.pid] + 1
+	}
+	hidden := newKept(w.scratch)
 	as(w.uid, func() {
 		for _, p := range group {
-			unlinked += w.unlinked(p.pid, seen)
+			if hidden.look(p) {
+				delete(blind, p.pid)
+			}
 		}
 	})
-	size, files := usage(w.scratch, w.limits.Files)
-	now := Usage{Processes: processes, Memory: pages * int64(os.Getpagesize()), Disk: size + unlinked, Files: files}
+	w.blind = blind
+	in := measure(w.scratch, w.limits.Files)
+	if w.shifting++; !in.shifted {
+		w.shifting = 0
+	}
+	now.Memory += hidden.shared()
+	now.Disk, now.Files = in.size+hidden.unlinked(), in.files
 	w.peak = Usage{Processes: max(w.peak.Processes, now.Processes), Memory: max(w.peak.Memory, now.Memory), Disk: max(w.peak.Disk, now.Disk),
 		Files: max(w.peak.Files, now.Files)}
 	switch {
@@ -89,46 +104,15 @@ func (w *watch) excess() Reason {
 		return Processes
 	case now.Memory > w.limits.Memory:
 		return Memory
-	case now.Disk > w.limits.Disk || now.Files > w.limits.Files:
+	case now.Disk > w.limits.Disk || now.Files > w.limits.Files || in.closed || w.shifting >= maxShifting:
 		return Disk
 	}
-	return ""
-}
-
-// process is what /proc says of one.
-type process struct {
-	pid      int
-	threads  int
-	resident int64 // pages
-}
-
-// members lists the processes of a group (proc(5), /proc/pid/stat: after the name in parentheses, pgrp is the third field, the
-// number of threads the 18th, the resident set the 22nd).
-func members(group int) []process {
-	var out []process
-	var buf [1024]byte
-	for _, pid := range pids() {
-		f, err := os.Open("/proc/" + pid + "/stat")
-		if err != nil {
-			continue
+	for _, n := range blind {
+		if n >= maxBlind {
+			return Disk
 		}
-		n, _ := f.Read(buf[:])
-		_ = f.Close()
-		i := bytes.LastIndexByte(buf[:n], ')')
-		if i < 0 {
-			continue
-		}
-		fields := strings.Fields(string(buf[i+1 : n]))
-		if len(fields) < 22 || fields[2] != strconv.Itoa(group) || fields[0] == "Z" {
-			continue
-		}
-		p := process{}
-		p.pid, _ = strconv.Atoi(pid)
-		p.threads, _ = strconv.Atoi(fields[17])
-		p.resident, _ = strconv.ParseInt(fields[21], 10, 64)
-		out = append(out, p)
 	}
-	return out
+	return ""
 }
 
 func pids() []string {
@@ -201,60 +185,4 @@ func as(uid int, do func()) {
 func setFile(id int) {
 	_, _, _ = unix.RawSyscall(unix.SYS_SETFSGID, uintptr(id), 0, 0)
 	_, _, _ = unix.RawSyscall(unix.SYS_SETFSUID, uintptr(id), 0, 0)
-}
-
-// unlinked sums the open files of scratch that have no name any more.
-func (w *watch) unlinked(pid int, seen map[uint64]bool) int64 {
-	home, err := os.Stat(w.scratch)
-	if err != nil {
-		return 0
-	}
-	device := deviceOf(home)
-	dir := "/proc/" + strconv.Itoa(pid) + "/fd"
-	fds, err := os.ReadDir(dir)
-	if err != nil {
-		return 0
-	}
-	var sum int64
-	for _, fd := range fds {
-		target, err := os.Readlink(dir + "/" + fd.Name())
-		if err != nil || !strings.HasSuffix(target, " (deleted)") { // the path before it is that of the command's view
-			continue
-		}
-		info, err := os.Stat(dir + "/" + fd.Name())
-		if err != nil {
-			continue
-		}
-		if st, ok := info.Sys().(*syscall.Stat_t); ok && st.Dev == device && st.Mode&syscall.S_IFMT == syscall.S_IFREG && !seen[st.Ino] {
-			seen[st.Ino] = true
-			sum += st.Blocks * 512
-		}
-	}
-	return sum
-}
-
-func deviceOf(info os.FileInfo) uint64 {
-	if st, ok := info.Sys().(*syscall.Stat_t); ok {
-		return st.Dev
-	}
-	return 0
-}
-
-// usage sums a folder's files, looking at no more than one over the limit.
-func usage(dir string, limit int) (size int64, files int) {
-	_ = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return nil
-		}
-		if files++; files > limit {
-			return filepath.SkipAll
-		}
-		if info, err := d.Info(); err == nil {
-			if st, ok := info.Sys().(*syscall.Stat_t); ok {
-				size += st.Blocks * 512
-			}
-		}
-		return nil
-	})
-	return size, files
 }
