@@ -97,8 +97,17 @@ func (l *locks) shared(ctx context.Context, name string) (*fileLock, error) {
 	}
 }
 
-// try takes name alone, or fails with errHeld at once.
-func (l *locks) try(name string) (*fileLock, error) { return l.open(name, syscall.LOCK_EX) }
+// try takes name alone, or soon fails with errHeld. Not at once: a process that is
+// just being started has copies of all locks of ours until it runs its program.
+func (l *locks) try(name string) (fl *fileLock, err error) {
+	for range 4 {
+		if fl, err = l.open(name, syscall.LOCK_EX); !errors.Is(err, errHeld) {
+			break
+		}
+		time.Sleep(time.Millisecond)
+	}
+	return fl, err
+}
 
 func (l *locks) open(name string, how int) (*fileLock, error) {
 	path := l.dir + "/" + name
