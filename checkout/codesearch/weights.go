@@ -88,7 +88,7 @@ func DefaultWeights() Weights {
 	w.Lend, w.Lenders = .4, 20
 	w.Compound, w.Part, w.PartBoth = .9, .3, .8
 	w.PathFit = .6
-	w.Adjacent, w.AdjacentSentence, w.AdjacentForm, w.AdjacentRead = .4, .3, .7, 60
+	w.Adjacent, w.AdjacentSentence, w.AdjacentForm, w.AdjacentRead = .4, .3, .7, 40
 	w.Defines, w.DefinesAlone, w.DefinesStem, w.DefinesAside = .5, 1, 1.8, .3
 	w.Phrase, w.PathNamed, w.PlaceNamed = 1, .7, 1.2
 	w.FeedbackDocs, w.FeedbackTerms, w.Feedback, w.FeedbackCommon = 8, 16, .1, .2
