@@ -244,7 +244,7 @@ func TestStorm(t *testing.T) {
 	took := time.Since(began).Round(time.Second)
 	answered, marked := f.once(all)
 	t.Logf("%d deliveries, %d questions, %d answered, %d marked, the last after %s", len(f.sim.Deliveries()), len(all), answered, marked, took)
-	require.GreaterOrEqual(t, answered*100, len(all)*99)
+	require.GreaterOrEqual(t, answered, len(all)-max(1, len(all)/100), "99 of 100; of few, all but one")
 	require.Equal(t, len(all), marked)
 	f.limitsKept()
 }
