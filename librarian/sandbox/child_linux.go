@@ -37,9 +37,12 @@ type config struct {
 	View      *view // nil: the machine's file system
 }
 
-// Child makes this process a sandboxed command if that is what it was started for; then it does not return. It must be the
+// Child makes this process a sandboxed command, or the guard of them, if that is what it was started for; then it does not return. It must be the
 // first thing main does, because everything before it runs unconfined.
 func Child() {
+	if len(os.Args) == 1 && os.Args[0] == guardName {
+		stand()
+	}
 	if len(os.Args) != 1 || os.Args[0] != childName {
 		return
 	}
@@ -53,11 +56,15 @@ func Child() {
 func become() error {
 	runtime.LockOSThread()
 	unix.CloseOnExec(statusFD)
+	unix.CloseOnExec(guardFD)
 	var c config
 	if err := json.Unmarshal([]byte(os.Getenv(configName)), &c); err != nil {
 		return errors.New("configuration is malformed")
 	}
 	unix.Umask(0o077)
+	if err := begun(c.Write[0]); err != nil {
+		return err
+	}
 	walls, err := openWalls(c) // while we may still open anything
 	if err != nil {
 		return err

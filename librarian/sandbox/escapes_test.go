@@ -61,7 +61,7 @@ func TestEscapes(t *testing.T) {
 		require.NoError(t, err)
 		binary := filepath.Join(dir, "sandbox.test")
 		copyFile(t, self, binary)
-		cmd := exec.CommandContext(t.Context(), binary, "-test.run", "^(TestProbe|TestEscapes|TestBombs|TestRunGivesTheOutput|TestNothingIsLeftBehind)$", "-test.v")
+		cmd := exec.CommandContext(t.Context(), binary, "-test.run", "^(TestProbe|TestEscapes|TestBombs|TestRunGivesTheOutput|TestNothingIsLeftBehind|TestKilled|TestLeftovers)$", "-test.v")
 		cmd.Dir = dir
 		cmd.Env = append(os.Environ(), furtherRound+"=1", "TMPDIR="+dir, "HOME="+dir)
 		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
@@ -83,7 +83,7 @@ func TestAsTheRootOfAContainer(t *testing.T) {
 	self, err := os.Executable()
 	require.NoError(t, err)
 	cmd := exec.CommandContext(t.Context(), setpriv, "--inh-caps=-all", "--bounding-set=-all,+chown,+dac_override,+fsetid,+fowner,+mknod,+net_raw,+setgid,+setuid,"+
-		"+setfcap,+setpcap,+net_bind_service,+sys_chroot,+kill,+audit_write", self, "-test.v", "-test.run", "^(TestProbe|TestEscapes|TestBombs|TestRunGivesTheOutput|TestNothingIsLeftBehind)$")
+		"+setfcap,+setpcap,+net_bind_service,+sys_chroot,+kill,+audit_write", self, "-test.v", "-test.run", "^(TestProbe|TestEscapes|TestBombs|TestRunGivesTheOutput|TestNothingIsLeftBehind|TestKilled|TestLeftovers)$")
 	cmd.Env = append(os.Environ(), furtherRound+"=1")
 	out, err := cmd.CombinedOutput()
 	require.NoError(t, err, string(out))

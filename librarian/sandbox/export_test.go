@@ -20,3 +20,6 @@ func (s *Sandbox) UseView(kind int) {
 
 // OwnCgroup is ownCgroup.
 var OwnCgroup = ownCgroup
+
+// Members counts the processes of a group that live.
+func Members(group int) int { return len(members(group)) }

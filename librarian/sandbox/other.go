@@ -26,6 +26,8 @@ func (s *Sandbox) Hidden(context.Context) error { return errSystem }
 // Probe fails: there are no walls to be had.
 func (s *Sandbox) Probe(context.Context) error { return errSystem }
 
+func (s *Sandbox) begin() {}
+
 func (s *Sandbox) run(context.Context, Command, int, string) (Output, error) {
 	return Output{}, errSystem
 }

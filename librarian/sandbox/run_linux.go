@@ -80,14 +80,19 @@ func (s *Sandbox) runIn(ctx context.Context, c Command, slot int, scratch string
 		return Output{}, fmt.Errorf("sandbox: %w", err)
 	}
 	defer func() { _ = out.Close() }()
+	guarded, err := theGuard.open()
+	if err != nil {
+		_, _ = statusWrite.Close(), outWrite.Close()
+		return Output{}, fmt.Errorf("sandbox: guard: %w", err)
+	}
 	cmd := exec.Command("/proc/self/exe") //nolint:gosec,noctx // our own binary; the group is killed below
 	cmd.Args = []string{childName}
 	cmd.Env = []string{configName + "=" + string(raw)}
 	cmd.Dir = "/"
 	cmd.Stdout, cmd.Stderr = outWrite, outWrite
-	cmd.ExtraFiles = []*os.File{statusWrite}
+	cmd.ExtraFiles = []*os.File{statusWrite, guarded}
 	cmd.SysProcAttr = kind.attributes(uid)
-	w := watch{uid: uid, scratch: scratch, limits: s.opt.Limits}
+	w := watch{guard: guarded, uid: uid, scratch: scratch, limits: s.opt.Limits}
 	if w.cgroup, err = s.openCgroups().make(s.opt.Limits); err != nil {
 		_, _ = statusWrite.Close(), outWrite.Close()
 		return Output{}, fmt.Errorf("sandbox: cgroup: %w", err)
@@ -104,7 +109,7 @@ func (s *Sandbox) runIn(ctx context.Context, c Command, slot int, scratch string
 // wait starts the process, watches its group and gathers the output.
 func (s *Sandbox) wait(ctx context.Context, c Command, cmd *exec.Cmd, w *watch, status, out *os.File, closeOurs func()) (Output, error) {
 	began := time.Now()
-	started, ended := make(chan error, 1), make(chan error, 1)
+	started, over := make(chan error, 1), make(chan error, 1)
 	go func() {
 		// The child is to die with the thread that started it, so that thread must stay.
 		runtime.LockOSThread()
@@ -113,7 +118,7 @@ func (s *Sandbox) wait(ctx context.Context, c Command, cmd *exec.Cmd, w *watch, 
 		closeOurs()
 		started <- err
 		if err == nil {
-			ended <- cmd.Wait()
+			over <- cmd.Wait()
 		}
 	}()
 	if err := <-started; err != nil {
@@ -133,11 +138,12 @@ func (s *Sandbox) wait(ctx context.Context, c Command, cmd *exec.Cmd, w *watch, 
 	}()
 
 	w.group = group
-	killed, exit := w.until(ctx, c.Timeout, ended)
+	killed, exit := w.until(ctx, c.Timeout, over)
 	// Whatever is left of the group goes, and with it the last writers of the pipe.
 	w.kill()
 	<-read
 	waitEmpty(group)
+	ended(w.guard, group)
 	if killed == "" && w.cgroup.outOfMemory() {
 		killed = Memory
 	}

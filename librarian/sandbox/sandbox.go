@@ -4,7 +4,7 @@
 // shows it, and Landlock leaves it, only the folders it may read, the system's programs and a scratch folder; seccomp takes
 // sockets, other processes, namespaces, keys, modes, owners and io_uring; resource limits and, as root, a user id of its own bound
 // it, and a cgroup where one was delegated to us ([Sandbox.Bounded]); a watch sums up what the whole group of its processes uses
-// every 50 ms and kills the group. Nothing it leaves behind outlives the command.
+// every 50 ms and kills the group. Nothing it leaves behind outlives the command, nor us: a guard beside us sees to that.
 //
 // It promises to fail closed: [Sandbox.Probe] tries the walls, and a host that cannot build every one of them gets an
 // error and no sandbox. Only the mount namespace may be missing, where a container's rules refuse one: then nothing more can be
@@ -25,6 +25,8 @@ import (
 
 // childName is what our binary is called when it is to become a sandboxed command.
 const childName = "librarian-sandbox"
+
+const scratchPrefix = "scratch-"
 
 // Limits of one command and everything it starts. Zero fields take their defaults.
 type Limits struct {
@@ -75,6 +77,9 @@ type Sandbox struct {
 	views views
 
 	cgroups cgroups
+
+	begun sync.Once
+	inUse *os.File // locked for as long as scratch folders may be ours
 }
 
 // Command is one line for bash.
@@ -209,7 +214,8 @@ func (s *Sandbox) scratch(slot int) (string, error) {
 	if err := os.MkdirAll(s.opt.Dir, 0o700); err != nil {
 		return "", err
 	}
-	dir, err := os.MkdirTemp(s.opt.Dir, "scratch-")
+	s.begun.Do(s.begin)
+	dir, err := os.MkdirTemp(s.opt.Dir, scratchPrefix)
 	if err != nil {
 		return "", err
 	}

@@ -28,6 +28,10 @@ func TestMain(m *testing.M) {
 		try(strings.TrimPrefix(os.Args[1], "try:"), os.Args[2:])
 		return
 	}
+	if len(os.Args) == 2 && strings.HasPrefix(os.Args[1], "work:") {
+		work(strings.TrimPrefix(os.Args[1], "work:"))
+		return
+	}
 	if len(os.Args) == 4 && strings.HasPrefix(os.Args[1], "without:") {
 		call, _ := strconv.Atoi(strings.TrimPrefix(os.Args[1], "without:"))
 		errno, _ := strconv.Atoi(os.Args[2])

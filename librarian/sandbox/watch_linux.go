@@ -18,7 +18,8 @@ const interval = 50 * time.Millisecond
 // watch sums what a command's group uses. The group cannot be left: setsid and setpgid are refused inside.
 type watch struct {
 	group   int
-	uid     int // of the group; 0: our own
+	guard   *os.File // told when the group has ended
+	uid     int      // of the group; 0: our own
 	scratch string
 	limits  Limits
 	peak    Usage
