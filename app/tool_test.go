@@ -3,6 +3,7 @@ package app
 import (
 	"bytes"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"testing"
 	"time"
@@ -45,6 +46,16 @@ func TestToolByHand(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, ok)
 	require.Contains(t, out, "checkout_repo        Gives you a read-only working tree of a repository at one commit.\n")
+	// What was just committed is what is read.
+	require.NoError(t, os.RemoveAll(code))
+	checkouttest.Build(t, code, "-- @commit c --\n-- a.txt --\nanother\n")
+	ok, out, err = call(false, "read", "path=a.txt")
+	require.NoError(t, err)
+	require.True(t, ok)
+	require.Equal(t, "another\n", out)
+	ok, out, err = call(false, "git_log")
+	require.NoError(t, err)
+	require.True(t, ok, out)
 	for _, bad := range [][]string{{"nope"}, {"read", "pth=a"}, {"read", "path"}} {
 		_, _, err = call(false, bad[0], bad[1:]...)
 		var usage *UsageError

@@ -89,7 +89,7 @@ func (s *Store) deepenOnce(ctx context.Context, k storeKey, req Request, sha str
 			return err
 		}
 		if err := s.clone(ctx, k, req, sha, lock); err != nil {
-			return notThere(req, err)
+			return notThere(req, sha, err)
 		}
 	}
 	tidy(dir)
@@ -112,7 +112,7 @@ func (s *Store) deepenOnce(ctx context.Context, k storeKey, req Request, sha str
 		err = s.fetchHistory(ctx, req, dir, []string{sha}, depth, lock)
 	}
 	if err != nil {
-		return notThere(req, err)
+		return notThere(req, sha, err)
 	}
 	if err := s.mendShallow(ctx, dir); err != nil {
 		return err
@@ -197,9 +197,10 @@ func (s *Store) mendShallow(ctx context.Context, dir string) error {
 	return writeFile(path, []byte(keep.String()))
 }
 
-func notThere(req Request, err error) error {
+// notThere says which commit it is that the host refuses: the ref that led to it may be empty, or something else by now.
+func notThere(req Request, sha string, err error) error {
 	if errors.Is(err, errNotThere) {
-		return &RefError{Repo: req.Repo.Name, Ref: req.Ref, Reason: "is not a commit that the host gives out"}
+		return &RefError{Repo: req.Repo.Name, Ref: sha, Reason: "is not a commit that the host gives out (any more)"}
 	}
 	return err
 }

@@ -66,6 +66,14 @@ func TestG7_PinnedAfterForcePush(t *testing.T) {
 	var re *checkout.RefError
 	require.ErrorAs(t, err, &re)
 	require.Contains(t, err.Error(), "has moved")
+	// A run that holds a commit which the host gives up is told which one when it wants its history.
+	req = checkout.Request{Repo: repo(srv, "acme/one")}
+	c = acquire(t, s, req)
+	require.NoError(t, os.RemoveAll(srv.Dir("acme/one")))
+	srv.Add(t, "acme/one", "-- @commit other --\n-- a --\nb\n")
+	err = c.Deepen(t.Context(), c.SHA(), checkout.Whole)
+	require.ErrorAs(t, err, &re)
+	require.Contains(t, err.Error(), `"`+c.SHA()+`" is not a commit that the host gives out`)
 }
 
 // TestT2_PullHead: a pull request's code comes from the base repository.

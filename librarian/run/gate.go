@@ -68,8 +68,8 @@ func (g *Gate) Open(ctx context.Context, spec checkout.Spec, ref string) (librar
 			Repo:        checkout.Repo{ID: string(repo.ID), Name: repo.FullName(), URL: repo.CloneURL, Class: class(repo)},
 			Ref:         ref,
 			Credentials: g.credentials(repo),
-			Fresh:       repo.ID == g.own.ID,
-			Checked:     true, // find has just asked, with this run's own credentials
+			Fresh:       repo.ID == g.own.ID || onThisMachine(repo), // who has just committed asks about that
+			Checked:     true,                                       // find has just asked, with this run's own credentials
 		})
 	}
 	var c *checkout.Checkout
@@ -91,11 +91,14 @@ func (g *Gate) Open(ctx context.Context, spec checkout.Spec, ref string) (librar
 	return repo, c, nil
 }
 
+// onThisMachine reports whether it is a clone that the person at the terminal named.
+func onThisMachine(repo librarian.Repo) bool { return strings.HasPrefix(string(repo.ID), "file:") }
+
 // damaged puts into words what a repository on this machine lacks: there is no host that could be down.
 func damaged(repo librarian.Repo, ref string, err error) error {
 	_, unread := errors.AsType[*checkout.UpstreamError](err)
 	_, headless := errors.AsType[*checkout.RefError](err)
-	if !strings.HasPrefix(string(repo.ID), "file:") || !unread && (!headless || ref != "") {
+	if !onThisMachine(repo) || !unread && (!headless || ref != "") {
 		return err
 	}
 	return &librarian.UserError{
