@@ -19,7 +19,7 @@ func lineNumbers(t testing.TB, pattern, text string) []int {
 	}
 	var out []int
 	for _, l := range s.search("x", []byte(text), nil, 0, 1<<30).lines {
-		out = append(out, l.Line)
+		out = append(out, int(l.line))
 	}
 	return out
 }

@@ -92,7 +92,9 @@ func (c *Checkout) Grep(ctx context.Context, o GrepOptions) (GrepResult, error) 
 	if len(files) >= filesForIndex {
 		defer c.store.wantIndex(c.tree) // for the next one
 	}
-	// Batches keep the order and stop the work soon after the limit.
+	// Batches keep the order; the first are small, for those who find enough soon.
+	var kept []fileMatches
+	lines := 0
 	var batch []toSearch
 	for size := 32; len(files) > 0 && !res.Limited; size = min(2*size, 8192) {
 		if index.x != nil {
@@ -107,7 +109,7 @@ func (c *Checkout) Grep(ctx context.Context, o GrepOptions) (GrepResult, error) 
 		}
 		files = files[len(hints):]
 		found := make([]fileMatches, len(batch))
-		if err := grepBatch(ctx, workers, batch, found, around, limit+1); err != nil {
+		if err := grepBatch(ctx, workers, batch, found, around, limit-res.Matches+1); err != nil {
 			return res, err
 		}
 		for _, h := range hints {
@@ -124,35 +126,46 @@ func (c *Checkout) Grep(ctx context.Context, o GrepOptions) (GrepResult, error) 
 				res.Files++
 			}
 			res.Limited = res.Limited || res.Matches+f.matches > limit
-			res.add(f, limit, around)
+			if f.matches > 0 && res.Matches < limit {
+				res.Matches += f.cut(limit-res.Matches, around)
+				kept = append(kept, f)
+				lines += len(f.lines)
+			}
 			if res.Limited {
 				break
 			}
 		}
 	}
+	if lines > 0 {
+		res.Lines = make([]GrepLine, 0, lines)
+	}
+	for i := range kept {
+		for _, l := range kept[i].lines {
+			res.Lines = append(res.Lines, kept[i].line(l))
+		}
+	}
 	return res, nil
 }
 
-// add takes over a file's lines up to the limit.
-func (r *GrepResult) add(f fileMatches, limit, around int) {
-	if r.Matches >= limit {
-		return
+// cut leaves at most so many matches with what is around them, and tells how many.
+func (f *fileMatches) cut(limit, around int) int {
+	if f.matches <= limit {
+		return f.matches
 	}
-	end := 0
+	n, end := 0, int32(0)
 	for _, l := range f.lines {
-		if l.Match {
-			if r.Matches == limit {
+		if l.match {
+			if n == limit {
 				break
 			}
-			r.Matches++
-			end = l.Line
+			n++
+			end = l.line
 		}
 	}
-	for _, l := range f.lines {
-		if l.Line <= end+around && (l.Line <= end || !l.Match) {
-			r.Lines = append(r.Lines, l)
-		}
-	}
+	f.lines = slices.DeleteFunc(f.lines, func(l foundLine) bool {
+		return l.line > end && (l.match || l.line > end+int32(around))
+	})
+	return n
 }
 
 // grepFiles lists the files to search, by their numbers in the listing.

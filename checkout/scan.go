@@ -5,18 +5,33 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"syscall"
 	"unicode/utf8"
 )
 
-// fileMatches are the lines found in one file.
+// fileMatches are the lines found in one file. They have one text in common: a
+// search may find a million lines, and a piece of memory for each costs more than finding it.
 type fileMatches struct {
-	lines   []GrepLine
+	path    string
+	text    string
+	lines   []foundLine
 	matches int
 	binary  bool
+}
+
+// foundLine is a GrepLine whose text is in that of its file.
+type foundLine struct {
+	from, to uint32
+	line     int32
+	size     int32
+	match    bool
+}
+
+func (f *fileMatches) line(l foundLine) GrepLine {
+	return GrepLine{Path: f.path, Line: int(l.line), Text: f.text[l.from:l.to], Size: int(l.size), Match: l.match}
 }
 
 // scanner searches files for one worker.
@@ -25,6 +40,9 @@ type scanner struct {
 	dir string
 	dfa *dfa // nil for plain text
 	buf []byte
+
+	found []foundLine // in the file that is being searched
+	texts []byte      // of these
 
 	// Of the text that is being searched:
 	dense          bool // the needle is on so many lines that looking for it first does not pay
@@ -37,12 +55,24 @@ type toSearch struct {
 	spans []span
 }
 
-// grepBatch searches files side by side; the results keep their order.
-func grepBatch(ctx context.Context, workers []*scanner, batch []toSearch, found []fileMatches, around, limit int) error {
+// grepBatch searches files side by side; the results keep their order. It takes
+// up no more files when those before, without a gap, have as many matches as are wanted.
+func grepBatch(ctx context.Context, workers []*scanner, batch []toSearch, found []fileMatches, around, wanted int) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var next atomic.Int64
 	var wg sync.WaitGroup
+	var mu sync.Mutex
+	done, whole, matches := make([]bool, len(batch)), 0, 0 // the first whole files are done and have so many matches
+	enough := func(i int) bool {
+		mu.Lock()
+		defer mu.Unlock()
+		done[i] = true
+		for ; whole < len(done) && done[whole]; whole++ {
+			matches += found[whole].matches
+		}
+		return matches >= wanted
+	}
 	for _, w := range workers[:min(len(workers), len(batch))] {
 		wg.Go(func() {
 			for ctx.Err() == nil {
@@ -51,8 +81,13 @@ func grepBatch(ctx context.Context, workers []*scanner, batch []toSearch, found 
 					return
 				}
 				var err error
-				if found[i], err = w.file(batch[i], around, limit); err != nil {
+				if found[i], err = w.file(batch[i], around, wanted); err != nil {
 					cancel(fmt.Errorf("checkout: grep %s: %w", batch[i].Path, err))
+					return
+				}
+				if enough(i) {
+					next.Store(int64(len(batch)))
+					return
 				}
 			}
 		})
@@ -172,11 +207,17 @@ func (s *scanner) ended(text []byte) []byte {
 
 // search finds the matching lines of a text, in all of it or in spans. It runs
 // over the whole of that, not line by line.
-func (s *scanner) search(path string, text []byte, spans []span, around, limit int) fileMatches {
-	var out fileMatches
+func (s *scanner) search(path string, text []byte, spans []span, around, limit int) (out fileMatches) {
+	out.path = path
 	if !s.begin(text) {
 		return out
 	}
+	s.found, s.texts = s.found[:0], s.texts[:0]
+	defer func() {
+		if len(s.found) > 0 {
+			out.lines, out.text = slices.Clone(s.found), string(s.texts)
+		}
+	}()
 	if before := len(text); spans != nil {
 		if text = s.ended(text); len(text) != before {
 			spans = nil
@@ -202,10 +243,12 @@ func (s *scanner) search(path string, text []byte, spans []span, around, limit i
 			line += bytes.Count(text[counted:start], []byte("\n"))
 			counted = start
 			out.matches++
-			out.addContext(path, text, start, line, around, &shown)
-			out.lines = append(out.lines, grepLine(path, line, text[start:end], true))
+			if around > 0 {
+				s.addContext(text, start, line, around, &shown)
+			}
+			s.add(line, text[start:end], true)
 			shown = line
-			out.addAfter(path, text, end, line, around)
+			s.addAfter(text, end, line, around)
 			if out.matches >= limit {
 				return out
 			}
@@ -258,14 +301,14 @@ func lineEnd(b []byte, from int) int {
 }
 
 // addContext adds the lines before a match that are not there yet.
-func (f *fileMatches) addContext(path string, text []byte, start, line, around int, shown *int) {
+func (s *scanner) addContext(text []byte, start, line, around int, shown *int) {
 	// Lines after an earlier match may be there already, as context; drop those
 	// from this line on.
-	for n := len(f.lines); n > 0 && f.lines[n-1].Line >= line; n = len(f.lines) {
-		f.lines = f.lines[:n-1]
+	for n := len(s.found); n > 0 && int(s.found[n-1].line) >= line; n = len(s.found) {
+		s.found, s.texts = s.found[:n-1], s.texts[:s.found[n-1].from]
 	}
-	if n := len(f.lines); n > 0 {
-		*shown = f.lines[n-1].Line
+	if n := len(s.found); n > 0 {
+		*shown = int(s.found[n-1].line)
 	}
 	first, at := line, start
 	for first > 1 && line-first < around && first-1 > *shown {
@@ -274,29 +317,30 @@ func (f *fileMatches) addContext(path string, text []byte, start, line, around i
 	}
 	for n := first; n < line; n++ {
 		end := lineEnd(text, at)
-		f.lines = append(f.lines, grepLine(path, n, text[at:end], false))
+		s.add(n, text[at:end], false)
 		at = end + 1
 	}
 }
 
 // addAfter adds the lines after a match.
-func (f *fileMatches) addAfter(path string, text []byte, end, line, around int) {
+func (s *scanner) addAfter(text []byte, end, line, around int) {
 	for n := 1; n <= around && end+1 < len(text); n++ {
 		start := end + 1
 		end = lineEnd(text, start)
-		f.lines = append(f.lines, grepLine(path, line+n, text[start:end], false))
+		s.add(line+n, text[start:end], false)
 	}
 }
 
-func grepLine(path string, n int, b []byte, match bool) GrepLine {
+// add adds a line, its text made UTF-8 and cut.
+func (s *scanner) add(n int, b []byte, match bool) {
 	b = bytes.TrimSuffix(b, []byte("\r"))
-	l := GrepLine{Path: path, Line: n, Size: len(b), Match: match}
+	l := foundLine{from: uint32(len(s.texts)), line: int32(n), size: int32(len(b)), match: match}
 	b = b[:min(len(b), maxGrepText)]
-	if utf8.Valid(b) {
-		l.Text = string(b)
-		return l
+	if !utf8.Valid(b) {
+		b, _, _ = decode(b)
+		b = bytes.ToValidUTF8(b, nil)
 	}
-	b, _, _ = decode(b)
-	l.Text = strings.ToValidUTF8(string(b), "")
-	return l
+	s.texts = append(s.texts, b...)
+	l.to = uint32(len(s.texts))
+	s.found = append(s.found, l)
 }
