@@ -370,7 +370,7 @@ func (in *inline) destination(i int) int {
 		i++
 	} else {
 		depth := 0
-		for ; i < len(b) && b[i] > ' '; i++ {
+		for ; i < len(b) && !isSpace(b[i]); i++ { // of other control characters cmark makes links, too
 			if b[i] == '\\' && i+1 < len(b) && isPunct(b[i+1]) {
 				i++
 				continue
@@ -438,5 +438,5 @@ func wordRune(r rune) bool { return r < 0x80 && isWord(byte(r)) }
 func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
 func isAlnum(c byte) bool  { return isLetter(c) || c >= '0' && c <= '9' }
 func isWord(c byte) bool   { return isAlnum(c) || c == '_' }
-func isSpace(c byte) bool  { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
+func isSpace(c byte) bool  { return c == ' ' || c >= '\t' && c <= '\r' }
 func isPunct(c byte) bool  { return c > ' ' && c < 0x7f && !isAlnum(c) }

@@ -42,16 +42,18 @@ func Parse(body string, names []string) (m Mention, ok bool) {
 		return Mention{}, false
 	}
 	first := d.mentions[0]
+	var quoted strings.Builder
 	for _, q := range d.quotes {
 		if a := quotedAnswer.FindSubmatch(d.src[q.start:q.stop]); a != nil && m.Answer == "" {
 			m.Answer = librarian.RunID(a[1])
 		}
 		if q.start >= first.stop {
-			m.Quoted += unquote(string(d.src[q.start:q.stop])) + "\n\n"
+			quoted.WriteString(unquote(string(d.src[q.start:q.stop])))
+			quoted.WriteString("\n\n")
 		}
 	}
 	var clipped bool
-	m.Quoted, clipped = clip(clean(m.Quoted), MaxQuoted)
+	m.Quoted, clipped = clip(clean(quoted.String()), MaxQuoted)
 	q := muted(clean(d.question(first)), names)
 	if command, args, ok := parseCommand(q); ok {
 		m.Command, m.Args, m.Clipped = command, args, clipped

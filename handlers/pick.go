@@ -154,7 +154,7 @@ func (p *picker) text() {
 }
 
 func (p *picker) space() {
-	for p.at < len(p.src) && isSpace(p.src[p.at]) {
+	for p.at < len(p.src) && strings.IndexByte(" \t\r\n", p.src[p.at]) >= 0 {
 		p.at++
 	}
 }
