@@ -214,6 +214,11 @@ func (g *git) run(ctx context.Context, c gitCommand) error {
 		return context.Cause(ctx)
 	case readErr != nil:
 		return readErr
+	case errors.Is(err, exec.ErrWaitDelay):
+		// Git ended well and its output was read to the end. What did not end is what it says beside that: a child of its that
+		// lingers has it open, or this machine stood still for the delay.
+		_ = killGroup(cmd.Process)
+		return nil
 	case err != nil:
 		_ = killGroup(cmd.Process)
 		var exit *exec.ExitError
