@@ -79,7 +79,9 @@ func TestFlowLookUps(t *testing.T) {
 	require.Contains(t, body, "// Package shelf stores jars.")
 	require.Regexp(t, `/acme/pantry/blob/[0-9a-f]{40}/shelf/shelf\.go#L1-L2`, body)
 	require.Contains(t, f.command("acme/pantry", simUser, "@librarian grep acme/pantry ErrEmpty"), "shelf/shelf.go:11")
-	require.Contains(t, f.command("acme/pantry", simUser, "@librarian find_code acme/pantry which jar spoils first"), "shelf/shelf.go")
+	ranked := f.command("acme/pantry", simUser, "@librarian find_code acme/pantry which jar spoils first")
+	require.Contains(t, ranked, "shelf/shelf.go")
+	require.Regexp(t, `- \[.pantry/shelf/shelf\.go:\d+-\d+.\]\(http://[^)]+/acme/pantry/blob/[0-9a-f]{40}/shelf/shelf\.go#L\d+-L\d+\)`, ranked, "with pinned links")
 	require.Contains(t, f.command("acme/pantry", simUser, "@librarian search_repos pantry"), "acme/pantry")
 	require.Contains(t, f.command("acme/pantry", simUser, "@librarian read acme/cellar/wine.go"), "was not found")
 }

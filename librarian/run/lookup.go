@@ -43,7 +43,7 @@ func (r *Runner) lookUp(ctx context.Context, run librarian.Run, own librarian.Re
 		return nil, r.lookUpError(ctx, err)
 	}
 	out.Text, out.Failed = res.Text, res.IsError
-	out.Locations = places(res.Evidence, kit.Sources)
+	out.Locations = places(append(res.Evidence, candidates(res.Data, kit.Sources)...), kit.Sources)
 	return c.Lookup(out), nil
 }
 
@@ -98,6 +98,30 @@ func callByName(ctx context.Context, tools *tool.Catalog, name string, args map[
 		return tool.Result{}, fmt.Errorf("run: look up: %w", err)
 	}
 	return t.Call(ctx, raw)
+}
+
+// candidates are the places that find_code named. It showed none of their lines, so they are nobody's evidence; but who asked by
+// hand wants to go there.
+func candidates(data json.RawMessage, sources report.Sources) []tool.Evidence {
+	var found struct {
+		Repo, SHA  string
+		Candidates []struct {
+			Path       string
+			Start, End int
+		}
+	}
+	if json.Unmarshal(data, &found) != nil {
+		return nil // of another tool
+	}
+	src, ok := sources.Source(found.Repo)
+	if !ok || src.SHA != found.SHA {
+		return nil
+	}
+	var out []tool.Evidence
+	for _, c := range found.Candidates {
+		out = append(out, tool.Evidence{Repo: string(src.Repo.ID), SHA: src.SHA, Path: c.Path, Start: c.Start, End: c.End})
+	}
+	return out
 }
 
 // places turns evidence into locations that can be linked.
