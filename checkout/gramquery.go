@@ -51,7 +51,7 @@ func gramsOf(m *matcher) *gramQuery {
 		}
 		return textQuery([]string{normal(string(m.needle.text))})
 	}
-	return analyse(m.tree).query()
+	return analysis{normalRune}.of(m.tree).query()
 }
 
 func normal(s string) string {
@@ -67,6 +67,7 @@ func normal(s string) string {
 type part struct {
 	texts []string // normal; nil if they are not known
 	asks  *gramQuery
+	must  []string // texts of which every match holds one, as good to look for as there are; nil: none known
 }
 
 var emptyText = []string{""}
@@ -78,29 +79,38 @@ func (p part) query() *gramQuery {
 	return p.asks
 }
 
-func analyse(re *syntax.Regexp) part {
+// best gives texts of which every match holds one.
+func (p part) best() []string { return better(p.must, p.texts) }
+
+// analysis tells what is known of patterns.
+type analysis struct {
+	normal func(rune) rune // what of the text the texts are
+}
+
+func (a analysis) of(re *syntax.Regexp) part {
 	switch re.Op {
 	case syntax.OpEmptyMatch, syntax.OpBeginLine, syntax.OpEndLine, syntax.OpBeginText, syntax.OpEndText, syntax.OpWordBoundary, syntax.OpNoWordBoundary:
 		return part{texts: emptyText}
 	case syntax.OpLiteral:
 		var c chain
 		for _, r := range re.Rune {
-			c.add(part{texts: runeTexts(r, re.Flags&syntax.FoldCase != 0)})
+			c.add(part{texts: a.runeTexts(r, re.Flags&syntax.FoldCase != 0)})
 		}
 		return c.part()
 	case syntax.OpCharClass:
-		return part{texts: classTexts(re.Rune)}
+		return part{texts: a.classTexts(re.Rune)}
 	case syntax.OpCapture:
-		return analyse(re.Sub[0])
+		return a.of(re.Sub[0])
 	case syntax.OpQuest:
-		if p := analyse(re.Sub[0]); p.texts != nil && len(p.texts) < maxTexts {
+		if p := a.of(re.Sub[0]); p.texts != nil && len(p.texts) < maxTexts {
 			return part{texts: unite(p.texts, emptyText)}
 		}
 	case syntax.OpPlus:
-		return part{asks: analyse(re.Sub[0]).query()}
+		p := a.of(re.Sub[0])
+		return part{asks: p.query(), must: p.best()}
 	case syntax.OpRepeat:
 		var c chain
-		p := analyse(re.Sub[0])
+		p := a.of(re.Sub[0])
 		for range min(re.Min, 4) {
 			c.add(p)
 		}
@@ -111,25 +121,31 @@ func analyse(re *syntax.Regexp) part {
 	case syntax.OpConcat:
 		var c chain
 		for _, sub := range re.Sub {
-			c.add(analyse(sub))
+			c.add(a.of(sub))
 		}
 		return c.part()
 	case syntax.OpAlternate:
-		return alternatives(re.Sub)
+		return a.alternatives(re.Sub)
 	default:
 	}
 	return part{}
 }
 
-func alternatives(subs []*syntax.Regexp) part {
+func (a analysis) alternatives(subs []*syntax.Regexp) part {
 	texts := []string{}
+	var must []string
 	var asks []*gramQuery
 	open := false
-	for _, sub := range subs {
-		p := analyse(sub)
+	for i, sub := range subs {
+		p := a.of(sub)
 		q := p.query()
 		open = open || q == nil
 		asks = append(asks, q)
+		if best := p.best(); best == nil || i > 0 && must == nil || len(must)+len(best) > maxTexts {
+			must = nil
+		} else {
+			must = unite(must, best)
+		}
 		if p.texts == nil {
 			texts = nil
 		}
@@ -143,28 +159,28 @@ func alternatives(subs []*syntax.Regexp) part {
 	case texts != nil:
 		return part{texts: texts}
 	case open:
-		return part{}
+		return part{must: must}
 	}
-	return part{asks: &gramQuery{any: [][]*gramQuery{asks}}}
+	return part{must: must, asks: &gramQuery{any: [][]*gramQuery{asks}}}
 }
 
 // runeTexts gives the normal texts of a character of a pattern, nil for the one
 // that bytes which are no UTF-8 are read as: the index has other text for those.
-func runeTexts(r rune, fold bool) []string {
+func (a analysis) runeTexts(r rune, fold bool) []string {
 	if r == utf8.RuneError {
 		return nil
 	}
-	texts := []string{string(normalRune(r))}
+	texts := []string{string(a.normal(r))}
 	if fold {
 		for f := unicode.SimpleFold(r); f != r; f = unicode.SimpleFold(f) {
-			texts = unite(texts, []string{string(normalRune(f))})
+			texts = unite(texts, []string{string(a.normal(f))})
 		}
 	}
 	return texts
 }
 
 // classTexts gives the normal texts of a set of characters, nil if they are many.
-func classTexts(ranges []rune) []string {
+func (a analysis) classTexts(ranges []rune) []string {
 	texts := []string{}
 	for i := 0; i+1 < len(ranges); i += 2 {
 		if ranges[i+1]-ranges[i] > 2*maxTexts {
@@ -174,7 +190,7 @@ func classTexts(ranges []rune) []string {
 			if r == utf8.RuneError {
 				return nil
 			}
-			if texts = unite(texts, []string{string(normalRune(r))}); len(texts) > maxTexts {
+			if texts = unite(texts, []string{string(a.normal(r))}); len(texts) > maxTexts {
 				return nil
 			}
 		}
@@ -192,6 +208,7 @@ func unite(a, b []string) []string {
 type chain struct {
 	texts []string // what the last parts may be together; nil: nothing yet
 	asks  *gramQuery
+	must  []string
 	cut   bool // texts are not all that there is
 }
 
@@ -202,6 +219,7 @@ func (c *chain) add(p part) {
 	switch {
 	case p.texts == nil:
 		c.asks = both(c.asks, both(textQuery(c.texts), p.asks))
+		c.must = better(better(c.must, c.texts), p.must)
 		c.texts, c.cut = emptyText, true
 	case len(c.texts)*len(p.texts) <= maxTexts:
 		c.texts = cross(c.texts, p.texts)
@@ -209,6 +227,7 @@ func (c *chain) add(p part) {
 		// Too many together: what was there is asked for, and its last two bytes
 		// go on, for the trigrams across the border.
 		c.asks, c.cut = both(c.asks, textQuery(c.texts)), true
+		c.must = better(c.must, c.texts)
 		if ends := lastTwo(c.texts); len(ends)*len(p.texts) <= maxTexts {
 			c.texts = cross(ends, p.texts)
 		} else {
@@ -224,7 +243,7 @@ func (c *chain) part() part {
 	case !c.cut:
 		return part{texts: c.texts}
 	}
-	return part{asks: both(c.asks, textQuery(c.texts))}
+	return part{asks: both(c.asks, textQuery(c.texts)), must: better(c.must, c.texts)}
 }
 
 func cross(a, b []string) []string {

@@ -14,6 +14,7 @@ type matcher struct {
 	tree   *syntax.Regexp
 	prog   *syntax.Prog // nil if the pattern is plain text that can be searched for as it is
 	needle *needle      // text that every match holds; nil if none is known
+	choice *choice      // texts of which every match holds one, where looking for those is better than for the needle; nil: it is not
 	wide   bool         // the pattern is not only ASCII, so old encodings must be made UTF-8 first
 	ends   bool         // the pattern looks at line ends, so a CR before the LF must go
 }
@@ -54,6 +55,9 @@ func newMatcher(o GrepOptions) (*matcher, error) {
 	if tree.Op == syntax.OpLiteral && tree.Flags&syntax.FoldCase == 0 {
 		return m, nil
 	}
+	if m.needle == nil || len(m.needle.text) < minWindow {
+		m.choice = newChoice(analysis{func(r rune) rune { return r }}.of(tree).best())
+	}
 	if m.prog, err = syntax.Compile(tree.Simplify()); err != nil {
 		return nil, bad(err)
 	}
@@ -62,6 +66,17 @@ func newMatcher(o GrepOptions) (*matcher, error) {
 	}
 	return m, nil
 }
+
+// index finds the first place where a match may be. See needle.index and choice.index.
+func (m *matcher) index(b []byte) (i, upTo int, ok bool) {
+	if m.choice != nil {
+		return m.choice.index(b)
+	}
+	return m.needle.index(b)
+}
+
+// filters reports whether there is something to look for that every match holds.
+func (m *matcher) filters() bool { return m.needle != nil || m.choice != nil }
 
 func isASCII(s string) bool {
 	return strings.IndexFunc(s, func(r rune) bool { return r >= utf8.RuneSelf }) < 0

@@ -190,10 +190,10 @@ func readFull(read func(b []byte, n int) (int, error), b []byte) error {
 // begin prepares for a text and reports whether there may be a match in it.
 func (s *scanner) begin(text []byte) bool {
 	s.dense, s.passed, s.tested = false, 0, 0
-	if s.needle == nil {
+	if !s.filters() {
 		return true
 	}
-	i, _, ok := s.needle.index(text)
+	i, _, ok := s.index(text)
 	return !ok || i >= 0
 }
 
@@ -264,9 +264,9 @@ func (s *scanner) next(b []byte) int {
 		return s.needle.exact(b)
 	}
 	pos := 0
-	for s.needle != nil && !s.dense && pos < len(b) {
+	for s.filters() && !s.dense && pos < len(b) {
 		// Only lines that hold the needle can match.
-		i, upTo, ok := s.needle.index(b[pos:])
+		i, upTo, ok := s.index(b[pos:])
 		if ok && i < 0 {
 			return -1
 		}
@@ -285,7 +285,7 @@ func (s *scanner) next(b []byte) int {
 		s.dense = s.tested > 4096 && s.tested > s.passed/2
 		pos = min(end+1, len(b))
 	}
-	if s.needle == nil || s.dense {
+	if !s.filters() || s.dense {
 		if i := s.dfa.find(b[pos:]); i >= 0 {
 			return pos + i
 		}
