@@ -23,6 +23,7 @@ type asked struct {
 	phrases  []string // quoted text
 	messages []string // parts of error messages: what may stand in the code literally
 	paths    []string // things that look like paths, lower case
+	folders  []string // folders of the tree whose name stands in it, lower case
 	places   []place  // lines of files, as stack traces have them
 	alone    bool     // the question is a single identifier
 	wordy    float64  // 0: keywords … 1: whole sentences
@@ -115,6 +116,9 @@ func (ix *Index) parse(q Query, w *Weights) asked {
 		if m = strings.TrimSpace(m); m != "" {
 			a.idents = append(a.idents, m)
 		}
+	}
+	if !a.alone {
+		a.folders, text = ix.folders(text)
 	}
 	seen := map[uint32]int{}
 	weightOf := func(p string) float64 {

@@ -15,6 +15,7 @@ type ranking struct {
 	w      *Weights
 	asked  asked
 	prefix string
+	aside  []bool // per file: it lies outside the folders that the question names; nil: it names none
 
 	kind                [classes]float64 // the weight of each class of chunks
 	score               []float32        // per chunk: BM25F
@@ -43,7 +44,7 @@ func newRanking(ctx context.Context, ix *Index, w *Weights, a asked, prefix stri
 		buf = make([]float32, size)
 	}
 	buf = buf[:size]
-	return &ranking{buffer: buf, kind: kindWeights(w, &a), bestChunk: buf[2*n : 3*n],
+	return &ranking{buffer: buf, aside: ix.aside(a.folders), kind: kindWeights(w, &a), bestChunk: buf[2*n : 3*n],
 		ctx: ctx, ix: ix, w: w, asked: a, prefix: prefix, reasons: map[uint32][]string{},
 		score: buf[:n], exact: buf[n : 2*n], file: buf[3*n : 3*n+m], path: buf[3*n+m : 3*n+2*m], bestFile: buf[3*n+2*m : 3*n+3*m],
 		cover: buf[3*n+3*m : 3*n+4*m], bestCover: buf[3*n+4*m:]}
@@ -266,6 +267,9 @@ func (r *ranking) total(c uint32) float64 {
 	f := ch.file
 	s := float64(r.score[c]) + r.w.Coherence*float64(r.file[f]) + float64(r.path[f])
 	s *= r.kind[ch.class]
+	if r.aside != nil && r.aside[f] {
+		s *= r.w.Aside
+	}
 	return s
 }
 

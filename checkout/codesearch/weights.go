@@ -9,7 +9,7 @@ package codesearch
 //  1. BM25F over its fields (name, enclosing name, signature, doc comment, body): how well its own words fit;
 //  2. plus two words of the question that stand side by side in it too (Adjacent), what its file as a whole has to say (Coherence),
 //     what its path says (PathStem, PathDir), and what tests and prose lend to the code they name (Lend);
-//  3. times the weight of its kind of path, and less for constructors;
+//  3. times the weight of its kind of path, and less for constructors and outside a folder that the question names;
 //  4. after this first ranking once more, with the words that its best results share (Feedback);
 //  5. plus boosts, in shares of the best score, for what the question names exactly: symbols, quoted text, error messages, paths,
 //     lines of a stack trace (Defines, Phrase, PathNamed, PlaceNamed);
@@ -71,6 +71,7 @@ type Weights struct {
 	JoinShare float64 // neighbours this good beside the best one are shown together with it …
 	JoinLines int     // … up to so many lines; 0: never
 
+	Aside   float64 // × what lies outside the folder that the question names (tokio-util)
 	NotTest float64 // × what is no test, when tests are asked for
 
 	Saturation      float64 // × for each earlier result of the same file, for a question in sentences: it is after one place …
@@ -96,6 +97,7 @@ func DefaultWeights() Weights {
 	w.Saturation, w.SaturationTerse = .7, .35
 	w.LocalPlain, w.LocalType, w.LocalSmall, w.LocalConstructor = .8, .5, 1, .8
 	w.NotTest = .6
+	w.Aside = .5
 	w.Kind[kindTooling] = .5
 	w.JoinShare, w.JoinLines = .5, 60
 	return w
@@ -103,7 +105,7 @@ func DefaultWeights() Weights {
 
 // BaseWeights is the yardstick "base": BM25F over functions, with paths weighed, and nothing else.
 func BaseWeights() Weights {
-	w := Weights{K1: 1.2, BBody: .6, BDoc: .4, Name: 3, Parent: 1.5, Signature: 1.5, Doc: 1.5, Body: 1, FileK1: 6, Constructor: 1, NotTest: 1, Weak: 1, Saturation: 1, SaturationTerse: 1, LocalPlain: 1, LocalType: 1, LocalSmall: 1, LocalConstructor: 1, FeedbackCommon: 1}
+	w := Weights{K1: 1.2, BBody: .6, BDoc: .4, Name: 3, Parent: 1.5, Signature: 1.5, Doc: 1.5, Body: 1, FileK1: 6, Constructor: 1, NotTest: 1, Aside: 1, Weak: 1, Saturation: 1, SaturationTerse: 1, LocalPlain: 1, LocalType: 1, LocalSmall: 1, LocalConstructor: 1, FeedbackCommon: 1}
 	w.Kind = [pathKinds]float64{kindSource: 1, kindTest: .35, kindDocs: .3, kindExample: .3, kindVendored: .25, kindGenerated: .3, kindConfig: .4, kindBench: .35, kindTypes: .6, kindTooling: 1}
 	return w
 }

@@ -38,6 +38,10 @@ func TestEachWeightEarnsItsPlace(t *testing.T) {
 			"src/b.c":   "void cutBack(int n) {\n    knife(n);\n}\n",
 			"README.md": "# Pears\n\nTo prune pear trees in winter call `cutBack`: pear trees that you prune in winter thrive.\n",
 		}, func(w *Weights) { w.Lend = 0 }},
+		{"folder", "how are pears packed in crate-tools?", "crate-tools/src/b.c", map[string]string{
+			"crate-print/src/a.c": "/* Pears are packed. */\nvoid packPears(int n) {\n    packed(pears(n));\n}\n",
+			"crate-tools/src/b.c": "void fill(int n) {\n    packed(pears(n));\n}\n",
+		}, func(w *Weights) { w.Aside = 1 }},
 		{"path stem", "barcode", "src/barcode.c", map[string]string{
 			"src/barcode.c": "void draw(int n) {\n    line(n);\n    barcode(n);\n}\n",
 			"src/print.c":   "void print(int n) {\n    barcode(barcode(n));\n}\n",
