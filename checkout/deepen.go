@@ -37,6 +37,11 @@ func (c *Checkout) Git(ctx context.Context, stdin io.Reader, stdout func(io.Read
 	if maybeDamage(err) && c.store.discardDamaged(ctx, c.tree.key) {
 		return errAgain(err)
 	}
+	// A few trees of an old commit can stand for more paths than there is memory for, and git holds a difference whole.
+	if ge, ok := errors.AsType[*gitError](err); ok && (ge.code < 0 || noMemory.MatchString(ge.stderr)) {
+		return &BudgetError{Repo: c.req.Repo.Name, Limit: c.store.opt.Budget.Memory, What: "has a commit that changes more than git may hold in memory",
+			hint: "Name a path, or other commits."}
+	}
 	return err
 }
 

@@ -60,12 +60,16 @@ type BudgetError struct {
 	Repo  string
 	What  string // a clause: "needs more than 1.0 GiB to fetch"
 	Limit int64  // the limit, in the unit that What names
+	hint  string
 }
 
 func (e *BudgetError) Error() string { return e.Repo + " " + e.What }
 
 // Hint says what to try next.
 func (e *BudgetError) Hint() string {
+	if e.hint != "" {
+		return e.hint
+	}
 	return "Read single files with read_github_file, or ask about a smaller repository."
 }
 
