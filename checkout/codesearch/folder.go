@@ -12,41 +12,50 @@ var hyphenated = regexp.MustCompile(`[A-Za-z0-9]+(?:-[A-Za-z0-9]+)+`)
 const maxFolderDepth = 3
 
 // folders takes the hyphenated words out of a question that are the names of folders of the tree: "in tokio-util" says where
-// to look and not what for. It returns the folders and what is left of the question.
+// to look and not what for. It returns the folders and what is left of the question. Parts of paths and of longer words stay.
 func (ix *Index) folders(text string) ([]string, string) {
+	type place struct {
+		word     string
+		from, to int
+	}
+	var asked []place
 	words := map[string]bool{}
-	for _, m := range hyphenated.FindAllString(text, 20) {
-		words[strings.ToLower(m)] = true
+	for _, at := range hyphenated.FindAllStringIndex(text, 20) {
+		before, after := text[:at[0]], strings.TrimRight(text[at[1]:], ".")
+		if (before == "" || strings.ContainsAny(before[len(before)-1:], " \t\n(")) && (after == "" || strings.ContainsAny(after[:1], " \t\n),;:?!'") || strings.HasPrefix(after, ". ")) {
+			word := strings.ToLower(text[at[0]:at[1]])
+			asked, words[word] = append(asked, place{word, at[0], at[1]}), true
+		}
 	}
 	if len(words) == 0 {
 		return nil, text
 	}
-	found, known := map[string]bool{}, map[string]bool{}
+	known, named := map[string]bool{}, map[string]bool{}
 	var prefixes []string
 	for i := range ix.files {
-		rest := strings.ToLower(ix.files[i].path)
+		path := strings.ToLower(ix.files[i].path)
 		from := 0
 		for range maxFolderDepth {
-			n := strings.IndexByte(rest[from:], '/')
+			n := strings.IndexByte(path[from:], '/')
 			if n < 0 {
 				break
 			}
-			if name := rest[from : from+n]; words[name] && !known[rest[:from+n]] {
-				known[rest[:from+n]], found[name] = true, true
-				prefixes = append(prefixes, rest[:from+n])
+			if name := path[from : from+n]; words[name] && !known[path[:from+n]] {
+				known[path[:from+n]], named[name] = true, true
+				prefixes = append(prefixes, path[:from+n])
 			}
 			from += n + 1
 		}
 	}
-	if len(prefixes) == 0 {
-		return nil, text
-	}
-	return prefixes, hyphenated.ReplaceAllStringFunc(text, func(m string) string {
-		if found[strings.ToLower(m)] {
-			return " "
+	var rest strings.Builder
+	end := 0
+	for _, p := range asked {
+		if named[p.word] {
+			rest.WriteString(text[end:p.from])
+			end = p.to
 		}
-		return m
-	})
+	}
+	return prefixes, rest.String() + text[end:]
 }
 
 // aside reports for each file whether it lies outside all folders that the question names; nil where it names none, or those

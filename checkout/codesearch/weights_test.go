@@ -65,3 +65,21 @@ func TestEachWeightEarnsItsPlace(t *testing.T) {
 		})
 	}
 }
+
+func TestFoldersAreTakenOut(t *testing.T) {
+	t.Parallel()
+	ix, err := Build(t.Context(), tree(map[string]string{"packages/pear-press/src/a.js": "function press() {}\n", "pear-press/b.js": "function b() {}\n"}), Options{})
+	require.NoError(t, err)
+	for question, left := range map[string]string{
+		"how does pear-press press?":                         "how does  press?",
+		"Pear-Press: what is pressed in (pear-press)?":       ": what is pressed in ()?",
+		"it fails in pear-press.":                            "it fails in .",
+		"see packages/pear-press/src/a.js:1":                 "see packages/pear-press/src/a.js:1",
+		"the flag --pear-press and x-pear-press-1 are old":   "the flag --pear-press and x-pear-press-1 are old",
+		"\"pear-press\" is quoted, apple-press is no folder": "\"pear-press\" is quoted, apple-press is no folder",
+	} {
+		folders, rest := ix.folders(question)
+		require.Equal(t, left, rest)
+		require.Len(t, folders, map[bool]int{true: 2}[left != question], question)
+	}
+}
