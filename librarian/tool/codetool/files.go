@@ -38,7 +38,7 @@ func (s *Session) locate(ctx context.Context, repo, path string) (t target, refu
 	if e, ok := tree.Lookup(path); ok {
 		return target{h: h, path: e.Path, entry: e}, "", nil
 	}
-	clean, refusal := cleanPath(path)
+	clean, refusal := tool.CleanPath(path)
 	if refusal != "" {
 		return target{}, refusal, nil
 	}
@@ -60,9 +60,9 @@ func pathRefusal(err error) (refusal string, fault error) {
 		return "", err
 	}
 	shown := *bad
-	shown.Path, shown.Reason, shown.Near = quotePath(bad.Path), tool.OneLine(bad.Reason), nil
+	shown.Path, shown.Reason, shown.Near = tool.QuotePath(bad.Path), tool.OneLine(bad.Reason), nil
 	for _, p := range bad.Near {
-		shown.Near = append(shown.Near, quotePath(p))
+		shown.Near = append(shown.Near, tool.QuotePath(p))
 	}
 	return strings.TrimSpace(shown.Error() + " " + shown.Hint()), nil
 }
@@ -70,7 +70,7 @@ func pathRefusal(err error) (refusal string, fault error) {
 // content reads a file's bytes, at most [maxFile] of them. A binary's are not read.
 func (t target) content() (b []byte, binary bool, refusal string, err error) {
 	wrap := func(op string, err error) error {
-		return fmt.Errorf("codetool: %s %s: %w", op, quotePath(t.path), err)
+		return fmt.Errorf("codetool: %s %s: %w", op, tool.QuotePath(t.path), err)
 	}
 	f, err := t.h.Checkout.Root().Open(t.entry.Path)
 	if err != nil {
@@ -86,7 +86,7 @@ func (t target) content() (b []byte, binary bool, refusal string, err error) {
 		return nil, true, "", nil
 	case t.entry.Size > maxFile:
 		return nil, false, fmt.Sprintf("%s is %s; files over %s are not read. Try grep with a path near it.",
-			quotePath(t.path), tool.Size(t.entry.Size), tool.Size(maxFile)), nil
+			tool.QuotePath(t.path), tool.Size(t.entry.Size), tool.Size(maxFile)), nil
 	}
 	b = make([]byte, t.entry.Size)
 	copy(b, head)
@@ -103,7 +103,7 @@ func (t target) withoutContent(ctx context.Context) (string, error) {
 		return "", fmt.Errorf("codetool: %w", err)
 	}
 	if t.entry.Kind == checkout.Symlink {
-		return "symlink -> " + quotePath(d.Target), nil
+		return "symlink -> " + tool.QuotePath(d.Target), nil
 	}
 	if d.Target == "" {
 		return "submodule at " + t.entry.OID, nil

@@ -48,7 +48,7 @@ func (s *Session) runFind(ctx context.Context, a FindArgs) (tool.Result, error) 
 		return refused(no), err
 	}
 	if !t.dir {
-		return tool.Errorf("%s is a %s, not a folder.", quotePath(t.path), t.entry.Kind), nil
+		return tool.Errorf("%s is a %s, not a folder.", tool.QuotePath(t.path), t.entry.Kind), nil
 	}
 	found, err := t.h.Checkout.Find(ctx, checkout.FindOptions{Glob: a.Pattern, Path: t.path, Limit: limit})
 	if err != nil {
@@ -56,7 +56,7 @@ func (s *Session) runFind(ctx context.Context, a FindArgs) (tool.Result, error) 
 	}
 	out := listing{limit: limit}
 	for _, p := range found.Paths {
-		if !out.add(quotePath(p)) {
+		if !out.add(tool.QuotePath(p)) {
 			break
 		}
 	}

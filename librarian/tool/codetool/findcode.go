@@ -86,7 +86,7 @@ func (s *Session) runFindCode(ctx context.Context, a FindCodeArgs) (tool.Result,
 
 // candidateLine shows one place: rank, score, path and lines, declaration, reasons.
 func candidateLine(rank int, c codesearch.Candidate) string {
-	line := fmt.Sprintf("%d. [%.2f] %s:%d-%d", rank, c.Score, quotePath(c.Path), c.Start, c.End)
+	line := fmt.Sprintf("%d. [%.2f] %s:%d-%d", rank, c.Score, tool.QuotePath(c.Path), c.Start, c.End)
 	if c.Symbol != "" {
 		name := c.Symbol
 		if c.Parent != "" {

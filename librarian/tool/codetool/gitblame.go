@@ -96,7 +96,7 @@ func (s *Session) blameResult(t target, found history.BlameResult, total int) to
 	for _, l := range found.Lines {
 		from := ""
 		if l.Path != t.path {
-			from = " " + quotePath(l.Path)
+			from = " " + tool.QuotePath(l.Path)
 		}
 		if !out.add(fmt.Sprintf("%.8s%s %d: %s", found.Commits[l.Commit].SHA, from, l.Line, tool.OneLine(tool.Clip(l.Text, maxGrepChars)))) {
 			break

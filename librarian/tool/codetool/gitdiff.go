@@ -214,9 +214,9 @@ func (h *held) diffLines(out *listing, e *ranges, d history.DiffResult, f histor
 
 func renamed(f history.FileDiff) string {
 	if f.OldPath != "" && f.OldPath != f.Path {
-		return quotePath(f.OldPath) + " → " + quotePath(f.Path)
+		return tool.QuotePath(f.OldPath) + " → " + tool.QuotePath(f.Path)
 	}
-	return quotePath(f.Path)
+	return tool.QuotePath(f.Path)
 }
 
 // ranges joins shown lines to evidence.

@@ -152,7 +152,7 @@ func commitText(c history.LogEntry) string {
 		if i == 10 {
 			break
 		}
-		changed = append(changed, string(ch.Status)+" "+quotePath(ch.Path))
+		changed = append(changed, string(ch.Status)+" "+tool.QuotePath(ch.Path))
 	}
 	kind := ""
 	if len(c.Parents) > 1 {
@@ -176,7 +176,7 @@ func (s *Session) past(repo, path string) (h *held, paths []string, refusal stri
 	if refusal != "" {
 		return nil, nil, refusal
 	}
-	clean, refusal := cleanPath(path)
+	clean, refusal := tool.CleanPath(path)
 	if refusal != "" {
 		return nil, nil, refusal
 	}

@@ -73,7 +73,7 @@ func (s *Session) runGrep(ctx context.Context, a GrepArgs) (tool.Result, error) 
 	switch t.entry.Kind {
 	case checkout.Symlink, checkout.Submodule:
 		text, err := t.withoutContent(ctx)
-		return refused(fmt.Sprintf("%s cannot be searched: %s.", quotePath(t.path), text)), err
+		return refused(fmt.Sprintf("%s cannot be searched: %s.", tool.QuotePath(t.path), text)), err
 	}
 	found, err := t.h.Checkout.Grep(ctx, checkout.GrepOptions{Pattern: a.Pattern, Literal: a.Literal, IgnoreCase: a.IgnoreCase,
 		Path: t.path, Glob: a.Glob, Context: min(around, maxContext), Limit: limit})
@@ -99,7 +99,7 @@ func (s *Session) grepResult(t target, a GrepArgs, found checkout.GrepResult, li
 		if l.Match {
 			format = "%s:%d: %s"
 		}
-		if !out.add(fmt.Sprintf(format, quotePath(l.Path), l.Line, tool.OneLine(text))) {
+		if !out.add(fmt.Sprintf(format, tool.QuotePath(l.Path), l.Line, tool.OneLine(text))) {
 			break
 		}
 		if l.Match {

@@ -44,7 +44,7 @@ func (s *Session) runLs(ctx context.Context, a LsArgs) (tool.Result, error) {
 		return refused(no), err
 	}
 	if !t.dir {
-		return tool.Errorf("%s is a %s, not a folder. Use read.", quotePath(t.path), t.entry.Kind), nil
+		return tool.Errorf("%s is a %s, not a folder. Use read.", tool.QuotePath(t.path), t.entry.Kind), nil
 	}
 	return s.list(ctx, t, limit)
 }
@@ -59,7 +59,7 @@ func (s *Session) list(ctx context.Context, t target, limit int) (tool.Result, e
 	entries := []ListEntry{}
 	for _, item := range items {
 		e := ListEntry{Name: item.Name, Kind: string(item.Kind)}
-		line := quotePath(item.Name)
+		line := tool.QuotePath(item.Name)
 		switch {
 		case item.Dir:
 			e.Kind, line = "directory", line+"/"

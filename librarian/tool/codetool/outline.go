@@ -42,10 +42,10 @@ func (s *Session) text(ctx context.Context, repo, path string) (t target, src []
 	}
 	switch {
 	case t.dir:
-		return t, nil, quotePath(t.path) + " is a folder. Use ls.", nil
+		return t, nil, tool.QuotePath(t.path) + " is a folder. Use ls.", nil
 	case t.entry.Kind == checkout.Symlink || t.entry.Kind == checkout.Submodule:
 		what, err := t.withoutContent(ctx)
-		return t, nil, quotePath(t.path) + " has no text: " + what + ".", err
+		return t, nil, tool.QuotePath(t.path) + " has no text: " + what + ".", err
 	}
 	raw, binary, refusal, err := t.content()
 	switch {
@@ -66,7 +66,7 @@ func (s *Session) runOutline(ctx context.Context, a OutlineArgs) (tool.Result, e
 	data := OutlineData{Repo: t.h.key, SHA: t.h.Checkout.SHA(), Path: t.path, Language: o.Language, Method: o.Method, Decls: []Declaration{}}
 	result := tool.Result{Subject: at(s.label(t.h.key), t.path), Summary: tool.Count(len(o.Decls), "declaration", "declarations")}
 	if len(o.Decls) == 0 {
-		result.Text = fmt.Sprintf("No declarations found in %s (%s). Use read or grep.", quotePath(t.path), language(o))
+		result.Text = fmt.Sprintf("No declarations found in %s (%s). Use read or grep.", tool.QuotePath(t.path), language(o))
 		result.Data = tool.JSON(data)
 		return result, nil
 	}
@@ -82,7 +82,7 @@ func (s *Session) runOutline(ctx context.Context, a OutlineArgs) (tool.Result, e
 		}
 		data.Decls = append(data.Decls, Declaration{Kind: d.Kind, Name: d.Name, Parent: d.Parent, Start: d.Start, End: d.End})
 	}
-	result.Text = fmt.Sprintf("%s (%s): %s\n\n%s", quotePath(t.path), language(o), result.Summary, out.b.String())
+	result.Text = fmt.Sprintf("%s (%s): %s\n\n%s", tool.QuotePath(t.path), language(o), result.Summary, out.b.String())
 	if out.cut != "" {
 		result.Text = tool.Notices(result.Text, fmt.Sprintf("[%d declarations shown. Use grep or read for the rest.]", out.n))
 	}
@@ -167,7 +167,7 @@ func (s *Session) runReadEnclosing(ctx context.Context, a EnclosingArgs) (tool.R
 	}
 	result.Subject = fmt.Sprintf("%s:%d-%d", name, view.Start, view.End)
 	result.Summary = strings.TrimSpace(data.Decl + " " + tool.OneLine(tool.Clip(data.Symbol, 80)))
-	text := fmt.Sprintf("%s:%d-%d: %s\n\n%s", quotePath(t.path), view.Start, view.End, tool.OneLine(tool.Clip(head, 300)), view.Body)
+	text := fmt.Sprintf("%s:%d-%d: %s\n\n%s", tool.QuotePath(t.path), view.Start, view.End, tool.OneLine(tool.Clip(head, 300)), view.Body)
 	said := view.Notes
 	if view.End < end {
 		said = append([]string{fmt.Sprintf("[Showing lines %d-%d of %d-%d. Use read with offset=%d to continue.]", view.Start, view.End, start, end, view.End+1)}, said...)

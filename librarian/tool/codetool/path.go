@@ -1,62 +1,22 @@
 package codetool
 
 import (
-	"path"
 	"strconv"
 	"strings"
-	"unicode"
-	"unicode/utf8"
+
+	"github.com/librarian-app/librarian/librarian/tool"
 )
-
-// cleanPath reads a path parameter: relative to the repository's root, which is "". A leading "/" or "./" means the root. The
-// refusal, for the model, is not empty for a path that leaves the tree.
-func cleanPath(p string) (clean, refusal string) {
-	p = unquotePath(p)
-	if strings.ContainsRune(p, 0) {
-		return "", "path must not contain NUL."
-	}
-	p = path.Clean(strings.TrimLeft(p, "/"))
-	if p == ".." || strings.HasPrefix(p, "../") {
-		return "", "path leaves the repository. Give it relative to the repository's root."
-	}
-	if p == "." {
-		return "", ""
-	}
-	return p, ""
-}
-
-// quotePath writes a path on one line. A name that would not survive that (control characters, invalid UTF-8, quotes at its
-// start) is quoted as Go quotes strings; unquotePath reads it back.
-func quotePath(p string) string {
-	plain := utf8.ValidString(p) && !strings.HasPrefix(p, `"`) &&
-		!strings.ContainsFunc(p, func(r rune) bool {
-			return unicode.IsControl(r) || unicode.Is(unicode.Zl, r) || unicode.Is(unicode.Zp, r)
-		})
-	if plain {
-		return p
-	}
-	return strconv.Quote(p)
-}
-
-func unquotePath(p string) string {
-	if len(p) > 1 && p[0] == '"' && p[len(p)-1] == '"' {
-		if s, err := strconv.Unquote(p); err == nil {
-			return s
-		}
-	}
-	return p
-}
 
 // at joins a repository's label and a path as the trace shows them.
 func at(label, p string) string {
-	p, refusal := cleanPath(p)
+	p, refusal := tool.CleanPath(p)
 	switch {
 	case refusal != "" || p == "":
 		return label
 	case label == "":
-		return quotePath(p)
+		return tool.QuotePath(p)
 	}
-	return label + "/" + quotePath(p)
+	return label + "/" + tool.QuotePath(p)
 }
 
 // thousands writes a count as the trace does: 950, 2.1k, 14k.

@@ -64,7 +64,7 @@ func (g github) readFile() tool.Tool {
 		Effect: tool.Read,
 		Verb:   "read",
 		Subject: func(a ReadFileArgs) string {
-			s := tool.OneLine(tool.Clip(a.Repo+"/"+strings.Trim(a.Path, "/"), 150))
+			s := tool.OneLine(tool.Clip(strings.TrimSuffix(a.Repo+"/"+shownPath(a.Path), "/"), 150))
 			switch {
 			case a.Offset != nil && a.Limit != nil:
 				s += fmt.Sprintf(":%d-%d", *a.Offset, *a.Offset+*a.Limit-1)
@@ -86,14 +86,9 @@ func (g github) runReadFile(ctx context.Context, a ReadFileArgs) (tool.Result, e
 	if err := window.Check(); err != nil {
 		return tool.Errorf("%s", err), nil
 	}
-	p := path.Clean(strings.TrimLeft(a.Path, "/"))
-	switch {
-	case strings.ContainsRune(a.Path, 0):
-		return tool.Errorf("path must not contain NUL."), nil
-	case p == "..", strings.HasPrefix(p, "../"):
-		return tool.Errorf("path leaves the repository. Give it relative to the repository's root."), nil
-	case p == ".":
-		p = ""
+	p, no := tool.CleanPath(a.Path)
+	if no != "" {
+		return tool.Errorf("%s", no), nil
 	}
 	if !plausibleRef(a.Ref) {
 		return tool.Errorf("%q is not a ref. Name a branch, a tag or a commit sha, or leave ref out for the default branch.", tool.OneLine(tool.Clip(a.Ref, 100))), nil
@@ -113,6 +108,14 @@ func (g github) runReadFile(ctx context.Context, a ReadFileArgs) (tool.Result, e
 		return refusal(ctx, "read_github_file", err, instead)
 	}
 	return result, nil
+}
+
+// shownPath is a path parameter as it is shown.
+func shownPath(p string) string {
+	if clean, no := tool.CleanPath(p); no == "" {
+		p = clean
+	}
+	return tool.QuotePath(p)
 }
 
 // plausibleRef keeps out what git takes for no ref (git-check-ref-format) and what would be an expression.
@@ -184,7 +187,7 @@ func (f fileReading) read(ctx context.Context, window tool.Window) (tool.Result,
 		// A listing calls submodules files; their URL is a tree's, or null for one that is not on GitHub.
 		return f.submodule(ctx, c)
 	case c.Size > maxBlob:
-		return tool.Errorf("%s is %s; files over %s are not read through the API. Use checkout_repo + grep.", tool.OneLine(f.path), tool.Size(c.Size), tool.Size(maxBlob)), nil
+		return tool.Errorf("%s is %s; files over %s are not read through the API. Use checkout_repo + grep.", tool.QuotePath(f.path), tool.Size(c.Size), tool.Size(maxBlob)), nil
 	}
 	raw, err := f.g.get(ctx, &f.repo, repoPath(f.repo, "git", "blobs", c.SHA), nil, acceptRaw, maxBlob)
 	if err != nil {
@@ -223,7 +226,7 @@ func (f fileReading) result(kind string, v tool.View, content []byte) tool.Resul
 }
 
 func (f fileReading) name() string {
-	return tool.OneLine(strings.TrimSuffix(f.repo.Name+"/"+f.path, "/"))
+	return strings.TrimSuffix(f.repo.Name+"/"+tool.QuotePath(f.path), "/")
 }
 
 // list asks the contents API for a path at the commit.
@@ -244,7 +247,7 @@ func (f fileReading) folder(ctx context.Context) (tool.Result, error) {
 	slices.SortFunc(c.Entries, func(a, b content) int { return strings.Compare(strings.ToLower(a.Name), strings.ToLower(b.Name)) })
 	var lines, said []string
 	for _, e := range c.Entries[:min(len(c.Entries), maxEntries)] {
-		name := tool.OneLine(e.Name)
+		name := tool.QuotePath(e.Name)
 		if e.Type == "dir" {
 			name += "/"
 		}
@@ -267,7 +270,7 @@ func (f fileReading) linked(ctx context.Context, c content) (tool.Result, error)
 	if err != nil {
 		return tool.Result{}, err
 	}
-	return f.result("symlink", tool.View{Text: "symlink -> " + tool.OneLine(string(b))}, nil), nil
+	return f.result("symlink", tool.View{Text: "symlink -> " + tool.QuotePath(string(b))}, nil), nil
 }
 
 func (f fileReading) submodule(ctx context.Context, c content) (tool.Result, error) {
@@ -295,7 +298,7 @@ func (f fileReading) notFound(err error, near ...string) error {
 	if err != nil && (!errors.As(err, &status) || status.status != http.StatusNotFound) {
 		return err
 	}
-	text := fmt.Sprintf("%s:%s not found at %.7s (check the path and ref).", f.repo.FullName(), tool.OneLine(f.path), f.sha)
+	text := fmt.Sprintf("%s:%s not found at %.7s (check the path and ref).", f.repo.FullName(), tool.QuotePath(f.path), f.sha)
 	if len(near) > 0 {
 		text += " Did you mean " + strings.Join(near, " or ") + "?"
 	}
@@ -308,7 +311,7 @@ func near(entries []content, p string) []string {
 	stem := func(s string) string { return strings.TrimSuffix(strings.ToLower(s), strings.ToLower(path.Ext(s))) }
 	for _, e := range entries {
 		if stem(e.Name) == stem(path.Base(p)) && len(out) < 3 {
-			out = append(out, tool.OneLine(e.Path))
+			out = append(out, tool.QuotePath(e.Path))
 		}
 	}
 	return out

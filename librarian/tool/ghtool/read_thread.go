@@ -312,7 +312,7 @@ func (t *thread) head() string {
 		fmt.Fprintf(&b, "%s ← %s at %s; %s changed, +%d −%d\n", tool.OneLine(p.Base.Ref), tool.OneLine(p.Head.Ref), tool.OneLine(tool.Clip(p.Head.SHA, 40)),
 			tool.Count(p.Files, "file", "files"), p.Added, p.Gone)
 		for _, f := range t.files {
-			fmt.Fprintf(&b, "  %s %s (+%d −%d)\n", tool.OneLine(f.Status), tool.OneLine(tool.Clip(f.Name, 150)), f.Added, f.Gone)
+			fmt.Fprintf(&b, "  %s %s (+%d −%d)\n", tool.OneLine(f.Status), tool.QuotePath(tool.Clip(f.Name, 150)), f.Added, f.Gone)
 		}
 		if p.Files > len(t.files) {
 			fmt.Fprintf(&b, "  [%d more files changed. Use git_diff in a checkout of refs/pull/%d/head.]\n", p.Files-len(t.files), t.number)
@@ -340,7 +340,7 @@ func (r remark) text(n int) string {
 		s += ", answering remark " + strconv.Itoa(r.to)
 	}
 	if r.Path != "" {
-		s += ", at " + tool.OneLine(tool.Clip(r.Path, 300))
+		s += ", at " + tool.QuotePath(tool.Clip(r.Path, 300))
 		if r.Line > 0 {
 			s += ":" + strconv.Itoa(r.Line)
 		}

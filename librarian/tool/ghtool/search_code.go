@@ -84,7 +84,7 @@ func searchCode(ctx context.Context, g GrepApp, a SearchCodeArgs) (tool.Result, 
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d matches across %d repos (grep.app).\n", len(hits), repoCount(hits))
 	for _, h := range hits {
-		fmt.Fprintf(&b, "\n%s:%s\n", tool.OneLine(h.Repo), tool.OneLine(h.Path))
+		fmt.Fprintf(&b, "\n%s:%s\n", tool.OneLine(h.Repo), tool.QuotePath(h.Path))
 		if h.URL != "" {
 			b.WriteString(tool.OneLine(h.URL) + "\n")
 		}

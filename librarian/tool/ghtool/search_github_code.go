@@ -241,7 +241,7 @@ func codeText(hits []codeHit) string {
 	fmt.Fprintf(&b, "%d matches across %d repos (github).\n", len(hits), repoCount(hits))
 	for _, h := range hits {
 		var entry strings.Builder
-		fmt.Fprintf(&entry, "\n%s:%s\n", tool.OneLine(h.Repo), tool.OneLine(h.Path))
+		fmt.Fprintf(&entry, "\n%s:%s\n", tool.OneLine(h.Repo), tool.QuotePath(h.Path))
 		for i, s := range h.Snippets {
 			if i > 0 {
 				entry.WriteString("…\n")

@@ -73,6 +73,10 @@ a b#c.go
 -- topic.txt --
 t
 `)
+	git := func(args ...string) string { return checkouttest.Git(t, code, args...) }
+	git("read-tree", ids["c"])
+	git("update-index", "--add", "--cacheinfo", "100644,"+git("rev-parse", ids["c"]+":README.md")+",src/a\nb \x1b.md")
+	git("update-ref", "refs/heads/odd", git("commit-tree", "-p", ids["c"], "-m", "odd", git("write-tree")))
 	_, err := s.CreateUser("ann")
 	require.NoError(t, err)
 	_, err = s.CreateOrg("acme")
@@ -116,6 +120,9 @@ t
 	require.Equal(t, "symlink -> a b#c.go", run("read_github_file", `{"owner":"acme","repo":"one","path":"src/link.go"}`))
 	require.Equal(t, "symlink -> /etc/passwd", run("read_github_file", `{"owner":"acme","repo":"one","path":"out"}`))
 	require.Equal(t, "submodule https://forge.example/other/dep.git at 1111111111111111111111111111111111111111", run("read_github_file", `{"owner":"acme","repo":"one","path":"src/sub"}`))
+	// A name that no line can hold is shown so that it can be given back (G10).
+	require.Contains(t, run("read_github_file", `{"owner":"acme","repo":"one","path":"src","ref":"odd"}`), `"a\nb \x1b.md"`+"\n")
+	require.Equal(t, "# One", run("read_github_file", `{"owner":"acme","repo":"one","path":"\"src/a\\nb \\x1b.md\"","ref":"odd"}`))
 	require.Equal(t, ".gitmodules\nout\nREADME.md\nsrc/", run("read_github_file", `{"owner":"acme","repo":"one","path":""}`))
 
 	got = run("read_thread", `{"owner":"acme","repo":"one","number":`+itoa(issue.Number)+`}`)
