@@ -181,7 +181,7 @@ func (s *Store) walkTree(ctx context.Context, gitDir string, repo Repo, sha stri
 		return nil, err
 	}
 	var out []Entry
-	dirs := 0
+	n, pathBytes := 0, 0
 	refuse := func(format string, args ...any) error {
 		return &RefusedError{Repo: repo.Name, Reason: fmt.Sprintf(format, args...)}
 	}
@@ -210,21 +210,27 @@ func (s *Store) walkTree(ctx context.Context, gitDir string, repo Repo, sha stri
 			if err != nil {
 				return err
 			}
-			for j, r := range raw {
+			if name, ok := twice(raw); ok {
+				return refuse("has one path twice: %q", clip(at.path+name, 100))
+			}
+			for _, r := range raw {
 				if badName(r.name) {
 					return refuse("has a path that is not safe to write: %q", clip(at.path+r.name, 100))
-				}
-				if j > 0 && raw[j-1].name == r.name {
-					return refuse("has one path twice: %q", clip(at.path+r.name, 100))
 				}
 				p := at.path + r.name
 				if len(p) > 4000 {
 					return refuse("has a path of %d bytes", len(p))
 				}
+				// Counted before anything is kept: a few trees that each name one other ten times stand for any number of folders.
+				if n++; n > bud.Entries {
+					return &BudgetError{Repo: repo.Name, Limit: int64(bud.Entries), What: fmt.Sprintf("has more than %d files and folders", bud.Entries)}
+				}
+				if pathBytes += len(p); pathBytes > maxPathBytes {
+					return &BudgetError{Repo: repo.Name, Limit: maxPathBytes, What: "has paths of more than " + humanBytes(maxPathBytes) + " in all"}
+				}
 				e := Entry{Path: p, OID: r.oid}
 				switch r.mode {
 				case "40000", "040000":
-					dirs++
 					next = append(next, dir{p + "/", r.oid})
 					continue
 				case "120000":
@@ -236,9 +242,7 @@ func (s *Store) walkTree(ctx context.Context, gitDir string, repo Repo, sha stri
 				default:
 					e.Kind = File
 				}
-				if out = append(out, e); len(out)+dirs > bud.Entries {
-					return &BudgetError{Repo: repo.Name, Limit: int64(bud.Entries), What: fmt.Sprintf("has more than %d files and folders", bud.Entries)}
-				}
+				out = append(out, e)
 			}
 			return nil
 		})
@@ -248,12 +252,27 @@ func (s *Store) walkTree(ctx context.Context, gitDir string, repo Repo, sha stri
 		level = next
 	}
 	slices.SortFunc(out, func(a, b Entry) int { return cmp.Compare(a.Path, b.Path) })
-	for i := 1; i < len(out); i++ {
-		if out[i].Path == out[i-1].Path {
-			return nil, refuse("has one path twice: %q", clip(out[i].Path, 100))
+	return out, nil
+}
+
+// maxPathBytes bounds the sum of a tree's paths, which are held in memory. Linux has 3 MB of them.
+const maxPathBytes = 64 << 20
+
+// twice gives a name that a tree has more than once, be it of a file and of a
+// folder. Such names need not be neighbours, and a tree need not be sorted
+// (benignFaults).
+func twice(raw []rawEntry) (string, bool) {
+	names := make([]string, len(raw))
+	for i, r := range raw {
+		names[i] = r.name
+	}
+	slices.Sort(names)
+	for i := 1; i < len(names); i++ {
+		if names[i] == names[i-1] {
+			return names[i], true
 		}
 	}
-	return out, nil
+	return "", false
 }
 
 func tooDeep(repo Repo, depth int) *BudgetError {
