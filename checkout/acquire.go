@@ -54,6 +54,13 @@ func (s *Store) Acquire(ctx context.Context, req Request) (*Checkout, error) {
 	if errors.Is(err, fs.ErrNotExist) && ctx.Err() == nil { // forgotten or evicted under our hands: it is made anew
 		c, err = s.acquire(ctx, req)
 	}
+	if err = diskFull(req.Repo, err); isFull(err) && ctx.Err() == nil {
+		// Others write to this disk too, so that there was room is no promise.
+		if gone := s.evict(ctx, max(s.opt.Budget.FreeBytes, 64<<20)); gone == nil {
+			c, err = s.acquire(ctx, req)
+			err = diskFull(req.Repo, err)
+		}
+	}
 	if err != nil {
 		return nil, fmt.Errorf("checkout: acquire %s: %w", req.Repo.Name, err)
 	}
@@ -202,7 +209,8 @@ func (s *Store) known(k storeKey, req Request, asked time.Time) (answer, bool) {
 		return answer{name: req.Ref, sha: req.Ref, defName: refs.Default}, asked
 	}
 	st, ok := refs.Refs[refKey(req.Ref)]
-	good := ok && (!st.At.Before(asked) || !req.Fresh && asked.Sub(st.At) < s.opt.Debounce)
+	// What is of the future was noted by a clock that has been set back: it would be good until then.
+	good := ok && !st.At.After(s.opt.Now()) && (!st.At.Before(asked) || !req.Fresh && asked.Sub(st.At) < s.opt.Debounce)
 	return answer{name: st.Name, sha: st.SHA, defName: refs.Default}, good
 }
 

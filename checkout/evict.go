@@ -212,9 +212,16 @@ func (s *Store) room(ctx context.Context, repo Repo, bytes int64) error {
 // diskFull explains an error of writing.
 func diskFull(repo Repo, err error) error {
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
-		return &BudgetError{Repo: repo.Name, What: "does not fit on the disk"}
+		return &BudgetError{Repo: repo.Name, What: doesNotFit}
 	}
 	return err
+}
+
+const doesNotFit = "does not fit on the disk"
+
+func isFull(err error) bool {
+	be, ok := errors.AsType[*BudgetError](err)
+	return ok && be.What == doesNotFit
 }
 
 // Maintain evicts, removes what killed processes left behind, and repacks the stores that have more packs than the budget

@@ -46,7 +46,11 @@ func (s *Store) materialise(ctx context.Context, k storeKey, repo Repo, p *plan)
 	if t := s.hold(ctx, k, p.sha); t != nil {
 		return t, nil
 	}
-	if err := s.room(ctx, repo, p.bytes); err != nil {
+	need := int64(0)
+	for _, e := range p.tree.Entries {
+		need += onDisk(e.Size) + int64(len(e.Path)) // the latter for the listing and the folders
+	}
+	if err := s.room(ctx, repo, need); err != nil {
 		return nil, err
 	}
 	tmp, _, done, err := s.staging()

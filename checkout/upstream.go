@@ -81,7 +81,7 @@ func (s *Store) explain(repo Repo, err error) error {
 	case notOurRef.MatchString(ge.stderr):
 		return fmt.Errorf("%w: %w", errNotThere, ge)
 	case noSpace.MatchString(ge.stderr):
-		return &BudgetError{Repo: repo.Name, What: "does not fit on the disk"}
+		return &BudgetError{Repo: repo.Name, What: doesNotFit}
 	case noMemory.MatchString(ge.stderr) || ge.code < 0:
 		err := &BudgetError{Repo: repo.Name, Limit: s.opt.Budget.Memory, What: "needs more memory than one fetch may use"}
 		if ge.code < 0 && ge.signal != syscall.SIGKILL {
