@@ -194,7 +194,11 @@ func searchCode(c *call) (reply, error) {
 	c.mu.Unlock()
 	items := []object{}
 	for _, x := range part {
-		o := c.entryJSON(x.repo, x.file, x.repo.defaultBranch)
+		sha, err := x.repo.dir.commit(c.r.Context(), "refs/heads/"+x.repo.defaultBranch, x.repo.defaultBranch)
+		if err != nil {
+			return reply{}, err
+		}
+		o := c.entryJSON(x.repo, x.file, sha) // a hit's addresses name the commit that was searched
 		c.mu.Lock()
 		o["repository"] = c.repoJSON(&x.repo, nil)
 		c.mu.Unlock()

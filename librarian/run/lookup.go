@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -44,6 +45,9 @@ func (r *Runner) lookUp(ctx context.Context, run librarian.Run, own librarian.Re
 	}
 	out.Text, out.Failed = res.Text, res.IsError
 	out.Locations = places(append(res.Evidence, candidates(res.Data, kit.Sources)...), kit.Sources)
+	if name == "search_github_code" {
+		out.Locations = hits(ctx, gate, res.Data)
+	}
 	return c.Lookup(out), nil
 }
 
@@ -120,6 +124,36 @@ func candidates(data json.RawMessage, sources report.Sources) []tool.Evidence {
 	var out []tool.Evidence
 	for _, c := range found.Candidates {
 		out = append(out, tool.Evidence{Repo: string(src.Repo.ID), SHA: src.SHA, Path: c.Path, Start: c.Start, End: c.End})
+	}
+	return out
+}
+
+// maxHitLinks is how many files of a search are linked; of each one's repository GitHub may have to be asked.
+const maxHitLinks = 20
+
+// pinned finds the commit in the address of a file on GitHub.
+var pinned = regexp.MustCompile(`/blob/([0-9a-f]{40})/`)
+
+// hits are the files that GitHub's code search named, at the commits that it has searched.
+func hits(ctx context.Context, gate *Gate, data json.RawMessage) []librarian.Location {
+	var found struct {
+		Hits []struct{ Repo, Path, URL string }
+	}
+	if json.Unmarshal(data, &found) != nil {
+		return nil
+	}
+	var out []librarian.Location
+	for _, h := range found.Hits[:min(len(found.Hits), maxHitLinks)] {
+		name, err := librarian.ParseRepoName(h.Repo)
+		at := pinned.FindStringSubmatch(h.URL)
+		if err != nil || at == nil {
+			continue
+		}
+		repo, err := gate.Repo(ctx, name)
+		if err != nil {
+			continue
+		}
+		out = append(out, librarian.Location{Repo: repo.ID, Name: repo.FullName(), SHA: at[1], Path: h.Path, Web: repo.WebURL, Private: repo.Private()})
 	}
 	return out
 }
