@@ -55,6 +55,7 @@ func newMetrics(stats func() checkout.Stats) *metrics {
 		{"evictions_total", "Trees and clones removed for want of room.", func(s checkout.Stats) float64 { return float64(s.Evictions) }},
 		{"repacks_total", "Clones repacked.", func(s checkout.Stats) float64 { return float64(s.Repacks) }},
 		{"histories_ahead_total", "Histories, or their beginnings, that came in the background.", func(s checkout.Stats) float64 { return float64(s.Ahead) }},
+		{"indexes_total", "Indexes made of trees, for searches.", func(s checkout.Stats) float64 { return float64(s.Indexes) }},
 		{"requests_total", "HTTP requests to git hosts.", func(s checkout.Stats) float64 { return float64(s.Requests) }},
 		{"received_bytes_total", "Bytes received from git hosts.", func(s checkout.Stats) float64 { return float64(s.Bytes) }},
 		{"network_seconds_total", "Time that requests to git hosts took.", func(s checkout.Stats) float64 { return s.Network.Seconds() }},

@@ -63,11 +63,8 @@ func (c *choice) index(b []byte) (i, upTo int, ok bool) {
 			continue
 		}
 		start := i + 1 - c.size
-		window := b[start : i+1]
-		for _, w := range c.windows {
-			if w == string(window) {
-				return start, 0, true
-			}
+		if slices.Contains(c.windows, string(b[start:i+1])) {
+			return start, 0, true
 		}
 		if tries++; tries > 64+i/8 {
 			return -1, start, false

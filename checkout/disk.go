@@ -63,7 +63,7 @@ func (s *Store) inventory() (*inventory, error) {
 				shas = append(shas, t.sha)
 				inv.trees = append(inv.trees, t)
 			}
-			inv.add(k, diskBytes(s.gitDir(k), eachOnce())+s.treesTake(k, shas))
+			inv.add(k, s.besideTrees(k)+s.treesTake(k, shas))
 			inv.stores = append(inv.stores, st)
 		}
 	}
@@ -71,6 +71,24 @@ func (s *Store) inventory() (*inventory, error) {
 	slices.SortFunc(inv.trees, oldestFirst)
 	slices.SortFunc(inv.stores, oldestFirst)
 	return inv, nil
+}
+
+// besideTrees is what a store takes without its trees: the folder that they are in counts.
+func (s *Store) besideTrees(k storeKey) int64 {
+	trees := filepath.Join(s.storeDir(k), "trees")
+	n := diskBytes(s.gitDir(k), eachOnce())
+	for _, p := range []string{s.storeDir(k), trees} {
+		if fi, err := os.Lstat(p); err == nil {
+			n += blocksOf(fi)
+		}
+	}
+	files, _ := os.ReadDir(s.storeDir(k))
+	for _, f := range files {
+		if fi, err := f.Info(); err == nil && !f.IsDir() {
+			n += blocksOf(fi)
+		}
+	}
+	return n
 }
 
 // treesTake is what the trees of a store take at most.
@@ -108,11 +126,12 @@ func (s *Store) treesTake(k storeKey, shas []string) int64 {
 
 // lookClosely replaces what the trees of a store take at most by what they take.
 func (inv *inventory) lookClosely(s *Store, k storeKey) {
-	exact := diskBytes(filepath.Join(s.storeDir(k), "trees"), eachOnce())
+	exact, count := int64(0), eachOnce()
 	trees := map[string]bool{}
 	for _, t := range inv.trees {
 		if t.key == k {
 			trees[t.sha] = true
+			exact += diskBytes(s.treeDir(k, t.sha), count)
 		}
 	}
 	s.mu.Lock()
@@ -159,12 +178,20 @@ func diskBytes(dir string, count func(*syscall.Stat_t) bool) int64 {
 		}
 		if fi, err := d.Info(); err == nil {
 			if st, ok := fi.Sys().(*syscall.Stat_t); ok && (d.IsDir() || count(st)) {
-				n += st.Blocks * 512 // whatever the disk's blocks are, see stat(2)
+				n += blocksOf(fi)
 			}
 		}
 		return nil
 	})
 	return n
+}
+
+// blocksOf is what a file or folder itself takes on the disk.
+func blocksOf(fi fs.FileInfo) int64 {
+	if st, ok := fi.Sys().(*syscall.Stat_t); ok {
+		return st.Blocks * 512 // whatever the disk's blocks are, see stat(2)
+	}
+	return 0
 }
 
 // lastLink counts files that no other name leads to.

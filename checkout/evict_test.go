@@ -81,6 +81,7 @@ func TestEvict(t *testing.T) {
 	found, err := filepath.Glob(filepath.Join(dir, "stores/public/*"))
 	require.NoError(t, err)
 	require.Empty(t, found)
+	require.Zero(t, tight.Stats().Disk, "what was counted is what was freed")
 	locks, err := os.ReadDir(filepath.Join(dir, "locks"))
 	require.NoError(t, err)
 	require.LessOrEqual(t, len(locks), 1, "%v", locks)
