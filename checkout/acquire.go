@@ -74,6 +74,7 @@ func (s *Store) acquire(ctx context.Context, req Request) (*Checkout, error) {
 	if err := s.validate(req); err != nil {
 		return nil, err
 	}
+	req.Ref = lowerID(req.Ref)
 	k, asked := keyOf(req.Repo), s.opt.Now()
 	use, err := s.locks.shared(ctx, k.lock("store")) // the store is not removed meanwhile
 	if err != nil {
@@ -111,7 +112,7 @@ func (s *Store) acquire(ctx context.Context, req Request) (*Checkout, error) {
 func (s *Store) acquireLocked(ctx context.Context, k storeKey, req Request, asked time.Time) (_ *Checkout, saw os.FileInfo, _ error) {
 	s.askAhead(ctx, k, req)
 	ans, err := s.resolve(ctx, k, req, asked)
-	if _, ok := errors.AsType[*RefError](err); ok && shortSHA.MatchString(req.Ref) {
+	if _, ok := errors.AsType[*RefError](err); ok && shortSHA.MatchString(strings.ToLower(req.Ref)) {
 		ans, err = s.findShort(ctx, k, req, asked, err)
 	}
 	if err != nil {
@@ -172,7 +173,7 @@ func (s *Store) resolve(ctx context.Context, k storeKey, req Request, asked time
 // in the whole history of the default branch. notFound is what it gives if
 // there is none, or more than one.
 func (s *Store) findShort(ctx context.Context, k storeKey, req Request, asked time.Time, notFound error) (answer, error) {
-	short := req.Ref
+	short := strings.ToLower(req.Ref)
 	req.Ref = ""
 	ans, err := s.resolve(ctx, k, req, asked)
 	if err != nil {

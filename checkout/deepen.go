@@ -268,12 +268,13 @@ func (s *Store) bring(ctx context.Context, k storeKey, req Request, ref string, 
 	if err := CheckRef(ref); err != nil {
 		return "", err
 	}
+	ref = lowerID(ref)
 	req.Ref, req.WantSHA = ref, ""
 	// The checkout at hand is the proof that these credentials were checked.
 	req.Checked = true
 	sha := ref
-	if shortSHA.MatchString(ref) {
-		if full, err := s.expand(ctx, k, ref); err == nil {
+	if short := strings.ToLower(ref); shortSHA.MatchString(short) {
+		if full, err := s.expand(ctx, k, short); err == nil {
 			sha = full
 		}
 	}

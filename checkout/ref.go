@@ -10,6 +10,15 @@ var (
 	shortSHA = regexp.MustCompile(`^[0-9a-f]{7,39}$`)
 )
 
+// lowerID writes a full commit id as git does. A shorter one could be a branch's
+// name, and those differ by case.
+func lowerID(ref string) string {
+	if low := strings.ToLower(ref); fullSHA.MatchString(low) {
+		return low
+	}
+	return ref
+}
+
 // CheckRef refuses what cannot be a ref or a commit id. The rules are those of
 // git-check-ref-format(1), plus none of git's revision syntax ("@{-1}", "a..b",
 // "x^", "x~1", "a:b") and no leading "-", so that a ref can be neither an

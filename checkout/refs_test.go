@@ -252,6 +252,23 @@ func TestShortSHA(t *testing.T) {
 	}
 }
 
+// TestIDsInCapitals: git takes them, and some tools write them. A branch of such a name is still the branch.
+func TestIDsInCapitals(t *testing.T) {
+	t.Parallel()
+	srv := newServer(t)
+	ids := srv.Add(t, "acme/one", small)
+	checkouttest.Git(t, srv.Dir("acme/one"), "update-ref", "refs/heads/DEADBEEF", ids["third"])
+	s := newStore(t, srv, nil)
+	r := repo(srv, "acme/one")
+	for ref, id := range map[string]string{strings.ToUpper(ids["first"]): "first", strings.ToUpper(ids["first"][:10]): "first", "DEADBEEF": "third"} {
+		c := acquire(t, s, checkout.Request{Repo: r, Ref: ref})
+		require.Equal(t, ids[id], c.SHA(), ref)
+		sha, err := c.Bring(t.Context(), ref, 1)
+		require.NoError(t, err)
+		require.Equal(t, ids[id], sha, ref)
+	}
+}
+
 // TestProtocolV0: a host that does not speak protocol version 2 is asked by git.
 func TestProtocolV0(t *testing.T) {
 	t.Parallel()
