@@ -13,7 +13,6 @@ import (
 	"strings"
 	"sync"
 	"syscall"
-	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -103,9 +102,7 @@ func stand() {
 		killGroup(group)
 	}
 	for group, scratch := range groups {
-		for until := time.Now().Add(5 * time.Second); syscall.Kill(-group, syscall.SIGKILL) == nil && time.Now().Before(until); {
-			time.Sleep(2 * time.Millisecond) // zombies of somebody else's go when he takes them
-		}
+		waitEmpty(group)
 		_ = removeAll(scratch)
 	}
 	os.Exit(0)
