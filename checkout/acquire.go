@@ -51,8 +51,10 @@ const (
 // of the types in this package.
 func (s *Store) Acquire(ctx context.Context, req Request) (*Checkout, error) {
 	c, err := s.acquire(ctx, req)
-	if errors.Is(err, fs.ErrNotExist) && ctx.Err() == nil { // forgotten or evicted under our hands: it is made anew
-		c, err = s.acquire(ctx, req)
+	if errors.Is(err, fs.ErrNotExist) && ctx.Err() == nil { // forgotten, evicted or deleted under our hands: it is made anew
+		if err = s.makeFolders(); err == nil {
+			c, err = s.acquire(ctx, req)
+		}
 	}
 	if err = diskFull(req.Repo, err); isFull(err) && ctx.Err() == nil {
 		// Others write to this disk too, so that there was room is no promise.
@@ -130,7 +132,7 @@ func (s *Store) acquireLocked(ctx context.Context, k storeKey, req Request, aske
 	}
 	p, saw, err := s.fetchPlan(ctx, k, req, ans.sha)
 	if errors.Is(err, errNotThere) || errors.Is(err, errMissing) {
-		re := &RefError{Repo: req.Repo.Name, Ref: req.Ref, Reason: "is not a commit that the host gives out"}
+		re := &RefError{Repo: req.Repo.Name, Ref: refKey(req.Ref), Reason: "is not a commit that the host gives out"}
 		if moved != "" {
 			re.Reason = fmt.Sprintf("has moved from %.12s to %.12s, and the host no longer gives out the former", ans.sha, moved)
 		}

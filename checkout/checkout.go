@@ -149,6 +149,10 @@ func (s *Store) openTree(ctx context.Context, k storeKey, sha string) (*sharedTr
 		discard()
 		return nil, err
 	}
+	if fi, err := os.Stat(filepath.Join(dir, "list")); err != nil || fi.Size() != m.List {
+		discard()
+		return nil, fmt.Errorf("%w: listing of tree %s", errDamaged, sha)
+	}
 	t := &sharedTree{key: k, sha: sha, dir: filepath.Join(dir, "tree"), meta: m}
 	t.list = sync.OnceValues(func() (*Tree, error) {
 		b, err := os.ReadFile(filepath.Join(dir, "list"))

@@ -163,6 +163,16 @@ func TestG2_Heals(t *testing.T) {
 		"refs.json":    func(t *testing.T, store string) { write(t, store, "refs.json", "{") },
 		"meta gone":    func(t *testing.T, store string) { remove(t, store, "trees/*/meta.json") },
 		"meta broken":  func(t *testing.T, store string) { write(t, store, "trees/*/meta.json", "") },
+		"listing gone": func(t *testing.T, store string) { remove(t, store, "trees/*/list") },
+		"listing cut":  func(t *testing.T, store string) { truncate(t, store, "trees/*/list") },
+		"a tree that is a file": func(t *testing.T, store string) {
+			found, err := filepath.Glob(filepath.Join(store, "trees/*"))
+			require.NoError(t, err)
+			for _, f := range found {
+				remove(t, store, "trees/"+filepath.Base(f))
+				require.NoError(t, os.WriteFile(f, nil, 0o600))
+			}
+		},
 		"tree missing": func(t *testing.T, store string) { remove(t, store, "trees/*/tree") },
 		"file changed, then a restart of the machine": func(t *testing.T, store string) {
 			write(t, store, "trees/*/tree/README.md", "jello\n")

@@ -228,9 +228,14 @@ func isFull(err error) bool {
 // has: every fetch adds one, and every object that is read is looked for in all
 // of them. It runs by itself, in the background, after trees were made.
 func (s *Store) Maintain(ctx context.Context) error {
+	if err := s.makeFolders(); err != nil {
+		return fmt.Errorf("checkout: maintain: %w", err)
+	}
 	err := cmp.Or(s.sweep(), s.evict(ctx, 0))
 	inv, err2 := s.inventory()
-	err = cmp.Or(err, err2)
+	if err2 != nil {
+		return fmt.Errorf("checkout: maintain: %w", cmp.Or(err, err2))
+	}
 	for _, st := range inv.stores {
 		if ctx.Err() != nil {
 			break

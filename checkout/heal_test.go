@@ -2,6 +2,8 @@ package checkout_test
 
 import (
 	"io"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -56,6 +58,33 @@ func TestG2_HistoryHeals(t *testing.T) {
 			require.GreaterOrEqual(t, commits(t, c), "20", "it is as deep as it was")
 			require.NoError(t, c.Verify(t.Context()))
 			onlyWhole(t, dir)
+		})
+	}
+}
+
+// TestDeletedInUse: somebody deletes the cache, or a part of it, while the store runs. It is made anew, and nothing falls over.
+func TestDeletedInUse(t *testing.T) {
+	t.Parallel()
+	for _, part := range []string{"", "locks", "tmp", "stores"} {
+		t.Run("all"+part, func(t *testing.T) {
+			t.Parallel()
+			srv := newServer(t)
+			ids := srv.Add(t, "acme/one", small)
+			var dir string
+			s := newStore(t, srv, func(o *checkout.Options) { dir = filepath.Join(o.Dir, "cache"); o.Dir = dir })
+			req := checkout.Request{Repo: repo(srv, "acme/one")}
+			acquire(t, s, req).Release()
+			for _, first := range []func() error{
+				func() error { return s.Maintain(t.Context()) },
+				func() error { req.Ref = "topic"; return nil },
+			} {
+				require.NoError(t, os.RemoveAll(filepath.Join(dir, part)))
+				require.NoError(t, first())
+				c := acquire(t, s, req)
+				require.Equal(t, map[string]string{"": ids["second"], "topic": ids["third"]}[req.Ref], c.SHA())
+				require.NoError(t, c.Verify(t.Context()))
+				c.Release()
+			}
 		})
 	}
 }

@@ -25,6 +25,7 @@ type meta struct {
 	Files int       `json:"files"` // files and symbolic links
 	Bytes int64     `json:"bytes"`
 	Own   int64     `json:"own,omitempty"` // what was written anew for it and not linked, in blocks of the disk
+	List  int64     `json:"list"`          // size of the listing
 	Made  time.Time `json:"made"`
 	// Boot names the machine's run in which the tree was last known to be what
 	// it should be. After a power cut a rename may be on disk before the bytes
@@ -73,7 +74,7 @@ func (s *Store) materialise(ctx context.Context, k storeKey, repo Repo, p *plan)
 		}
 	}
 	list := p.tree.encode()
-	m := meta{SHA: p.sha, Files: files, Bytes: p.bytes, Own: own + onDisk(int64(len(list))) + 2*block, Made: s.opt.Now(), Boot: bootID()}
+	m := meta{SHA: p.sha, Files: files, Bytes: p.bytes, Own: own + onDisk(int64(len(list))) + 2*block, List: int64(len(list)), Made: s.opt.Now(), Boot: bootID()}
 	b, err := json.Marshal(m)
 	if err != nil {
 		return nil, err

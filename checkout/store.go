@@ -184,10 +184,8 @@ func (s *Store) Start(ctx context.Context) error {
 	if s.started || s.closed {
 		return errors.New("checkout: Store was started before")
 	}
-	for _, d := range []string{"stores", "locks", "tmp"} {
-		if err := os.MkdirAll(filepath.Join(s.opt.Dir, d), 0o700); err != nil {
-			return fmt.Errorf("checkout: %w", err)
-		}
+	if err := s.makeFolders(); err != nil {
+		return fmt.Errorf("checkout: %w", err)
 	}
 	if s.git.path == "" {
 		var err error
@@ -209,6 +207,16 @@ func (s *Store) Start(ctx context.Context) error {
 	run, stop := context.WithCancel(context.WithoutCancel(ctx)) // until Close, not until the start is over
 	s.life, s.stop = run, stop
 	s.background.Go(func() { s.maintainer(run) })
+	return nil
+}
+
+// makeFolders makes what the cache begins with. The folder is disposable, and somebody may delete it while it is in use.
+func (s *Store) makeFolders() error {
+	for _, d := range []string{"stores", "locks", "tmp"} {
+		if err := os.MkdirAll(filepath.Join(s.opt.Dir, d), 0o700); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
