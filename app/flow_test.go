@@ -195,12 +195,18 @@ func (f *flow) settled(comment int64) string {
 // unfinished counts the runs of a comment that are not over, as the App's database has them.
 func (f *flow) unfinished(comment int64) int {
 	f.t.Helper()
+	return len(slices.DeleteFunc(f.runs(store.Filter{Open: true}), func(r librarian.Run) bool { return r.Request.Place.TriggerID != comment }))
+}
+
+// runs are those that the App's database has.
+func (f *flow) runs(which store.Filter) []librarian.Run {
+	f.t.Helper()
 	runs, err := store.Open(f.t.Context(), store.Options{Dir: f.cfg.Server.Data, URL: f.db})
 	require.NoError(f.t, err)
 	defer func() { require.NoError(f.t, runs.Close()) }()
-	found, err := runs.Find(f.t.Context(), store.Filter{Open: true})
+	found, err := runs.Find(f.t.Context(), which)
 	require.NoError(f.t, err)
-	return len(slices.DeleteFunc(found, func(r librarian.Run) bool { return r.Request.Place.TriggerID != comment }))
+	return found
 }
 
 func (f *flow) eventually(what string, ok func() bool) {

@@ -43,13 +43,14 @@ func classify(err error) error {
 }
 
 // refused reads why GitHub does not take a comment: "Body is too long (maximum is 65536 characters)", "Unable to create comment
-// because issue is locked.", "Repository was archived so is read-only."
+// because issue is locked.", "Repository was archived so is read-only.",
+// "No commit found for SHA: …".
 func refused(why string) error {
 	why = strings.ToLower(why)
 	switch {
 	case strings.Contains(why, "too long"):
 		return librarian.ErrTooLong
-	case strings.Contains(why, "is locked"), strings.Contains(why, "archived"):
+	case strings.Contains(why, "is locked"), strings.Contains(why, "archived"), strings.Contains(why, "no commit found"):
 		return librarian.ErrCannotPost
 	}
 	return nil

@@ -277,6 +277,7 @@ func TestT6_P1_WhatGitHubSays(t *testing.T) {
 	}{
 		{"review", rest("Unable to create comment because issue is locked."), librarian.ErrCannotPost},
 		{"review", rest("Body is too long (maximum is 65536 characters)"), librarian.ErrTooLong},
+		{"review", rest("No commit found for SHA: dddd"), librarian.ErrCannotPost},
 		{"review", rest("something else"), nil},
 		{"discussion", graph("UNPROCESSABLE", "Repository was archived so is read-only."), librarian.ErrCannotPost},
 		{"discussion", graph("UNPROCESSABLE", "Body is too long"), librarian.ErrTooLong},

@@ -26,11 +26,11 @@ const (
 // Thread reads the issue, pull request or discussion of place with what was said in it: the newest 500 comments and 1 MiB of
 // text, and the comment that asked. Of a pull request it has the first 300 files and the newest 100 reviews too; of a question
 // in a review, that thread. A thread that is gone is [librarian.ErrNotFound]; of a comment that asked and is gone TriggerGone
-// tells. A commit has no thread: what is read of it is empty.
+// tells. A commit has no thread: what is read of it is empty, and one that is named and not there is ErrNotFound too.
 func (h *Hub) Thread(ctx context.Context, place librarian.Place) (librarian.Thread, error) {
 	switch place.Kind {
 	case librarian.PlaceCommit:
-		return librarian.Thread{}, nil
+		return librarian.Thread{}, h.commitThere(ctx, place)
 	case librarian.PlaceDiscussion:
 		return h.discussion(ctx, place)
 	}
@@ -70,6 +70,26 @@ func (h *Hub) Thread(ctx context.Context, place librarian.Place) (librarian.Thre
 		}
 	}
 	return thread, h.addTrigger(ctx, c, name, place, &thread)
+}
+
+// commitThere looks for the commit that is asked at, lest a question is researched whose answer has no place to go.
+func (h *Hub) commitThere(ctx context.Context, place librarian.Place) error {
+	host, number, ok := place.Repo.GitHub()
+	if place.SHA == "" || h.app == nil {
+		return nil
+	}
+	if !ok || host != h.host.host {
+		return librarian.ErrNotFound
+	}
+	key := tokenKey{classRead, place.Installation, number}
+	_, name, err := h.tokens.token(ctx, key)
+	if err == nil {
+		_, _, err = h.client(key).Git.GetCommit(ctx, name.Owner, name.Name, place.SHA)
+	}
+	if e, ok := errors.AsType[*github.ErrorResponse](err); ok && e.Response != nil && e.Response.StatusCode == http.StatusUnprocessableEntity {
+		return fmt.Errorf("hub: commit: %w (%w)", librarian.ErrNotFound, err)
+	}
+	return failed("commit", err)
 }
 
 // addTrigger looks for the comment that asked where it was not read with the others.
