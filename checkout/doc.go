@@ -121,7 +121,7 @@
 //	any-case                      0   477 (1.31)   23 (0.06)        365       437
 //
 // Where a pattern has no three letters in a row, or is on most lines, the index
-// leaves nothing out: then the third takes about as long as the second. Searches that soon
+// leaves nothing out: then the third reads as much as the first. Searches that soon
 // stop go through the files in order, so that they find the same every time; ripgrep
 // takes what it comes upon first. The hundred of regexp-frequent-100 are in the first 8,526
 // files. Making the index takes 2.5 s of one processor, in the
