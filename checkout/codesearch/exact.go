@@ -14,12 +14,22 @@ func (r *ranking) boostExact() {
 	}
 	if r.w.Phrase > 0 {
 		for _, p := range r.asked.phrases {
-			r.boostPhrase(p)
+			r.boostPhrase(p, r.w.Phrase)
 		}
 		for _, p := range r.asked.messages {
 			// What was filled in at the end is not in the code: try it with fewer words.
 			words := strings.Fields(p)
-			for n := len(words); n >= 2 && n > len(words)-4 && !r.boostPhrase(strings.Join(words[:n], " ")); n-- {
+			for n := len(words); n >= 2 && n > len(words)-4 && !r.boostPhrase(strings.Join(words[:n], " "), r.w.Phrase); n-- {
+			}
+		}
+		for _, p := range r.asked.filled {
+			r.boostPhrase(p, r.w.Phrase*r.w.PhraseFilled)
+		}
+	}
+	if r.w.Option > 0 {
+		for _, o := range r.asked.options {
+			if !r.boostOption(`"` + o + `"`) {
+				r.boostOption("'" + o + "'")
 			}
 		}
 	}
@@ -62,12 +72,16 @@ func (r *ranking) boostSymbol(ident string) {
 		if ch.name != name && !strings.HasSuffix(ch.name, name) {
 			x *= .8 // another case
 		}
-		if qualifier != "" && !strings.EqualFold(ch.parent, qualifier) {
-			x *= .7
-		}
 		base := path.Base(f.path)
 		if i := strings.LastIndexByte(base, '.'); i > 0 {
 			base = base[:i]
+		}
+		switch {
+		case qualifier == "":
+		case strings.EqualFold(ch.parent, qualifier) || ch.parent == "" && qualifies(qualifier, f.path, base):
+			x *= r.w.DefinesQualified
+		default:
+			x *= .7
 		}
 		if strings.EqualFold(strings.ReplaceAll(base, "_", ""), strings.ReplaceAll(name, "_", "")) {
 			x *= r.w.DefinesStem
@@ -82,6 +96,11 @@ func (r *ranking) boostSymbol(ident string) {
 	}
 }
 
+// qualifies reports whether a name before a dot is the module or package that a file is: its name, or its folder's.
+func qualifies(qualifier, p, base string) bool {
+	return strings.EqualFold(base, qualifier) || strings.EqualFold(path.Base(path.Dir(p)), qualifier)
+}
+
 func (r *ranking) boost(c uint32, x float64, why string) {
 	if r.exact[c] == 0 {
 		r.boosted = append(r.boosted, c)
@@ -91,7 +110,15 @@ func (r *ranking) boost(c uint32, x float64, why string) {
 }
 
 // boostPhrase looks for literal text where all its words are, whatever its case, and reports whether it found it.
-func (r *ranking) boostPhrase(phrase string) bool {
+func (r *ranking) boostPhrase(phrase string, weight float64) bool {
+	return r.boostLiteral(phrase, weight, 20, false)
+}
+
+// boostOption looks for an option as a string of the code. One that stands in many places is a word.
+func (r *ranking) boostOption(option string) bool { return r.boostLiteral(option, r.w.Option, 5, true) }
+
+// boostLiteral boosts the first chunks, at most so many, that hold the literal; or, where it has to be rare, none if there are more.
+func (r *ranking) boostLiteral(phrase string, weight float64, most int, rare bool) bool {
 	literal := []byte(strings.ToLower(phrase))
 	var rarest []uint32
 	missing := false
@@ -122,7 +149,7 @@ func (r *ranking) boostPhrase(phrase string) bool {
 	}
 	cands = topHits(cands, 80)
 	texts := map[uint32][]byte{}
-	found := 0
+	var found []hit
 	for _, h := range cands {
 		ch := &r.ix.chunks[h.chunk]
 		text, ok := texts[ch.file]
@@ -133,17 +160,23 @@ func (r *ranking) boostPhrase(phrase string) bool {
 			texts[ch.file] = text
 		}
 		if bytes.Contains(linesOf(text, int(ch.start), int(ch.end)), literal) {
-			x := r.w.Phrase
+			x := weight
 			if r.ix.files[ch.file].kind != kindSource {
 				x *= r.w.DefinesAside
 			}
-			r.boost(h.chunk, x, "contains “"+phrase+"”")
-			if found++; found >= 20 {
+			found = append(found, hit{h.chunk, x})
+			if len(found) > most && rare {
+				return false
+			}
+			if len(found) >= most && !rare {
 				break
 			}
 		}
 	}
-	return found > 0
+	for _, h := range found {
+		r.boost(h.chunk, h.score, "contains “"+phrase+"”")
+	}
+	return len(found) > 0
 }
 
 func linesOf(text []byte, from, to int) []byte {
@@ -191,12 +224,39 @@ func (r *ranking) boostPlace(p place) {
 		if !named(f.path, p.path) && !named(p.path, f.path) {
 			continue
 		}
+		if c, ok := r.moved(f, p); ok {
+			r.boost(c, r.w.PlaceNamed, "is "+p.name+", which held line "+strconv.Itoa(p.line))
+			continue
+		}
 		for c := f.first; c < f.next; c++ {
 			if ch := &r.ix.chunks[c]; int(ch.start) <= p.line && p.line <= int(ch.end) && ch.end-ch.start < 400 {
 				r.boost(c, r.w.PlaceNamed, "holds line "+strconv.Itoa(p.line))
 			}
 		}
 	}
+}
+
+// moved finds the function that a frame names where its line now belongs to another one: the trace is of another version than the tree,
+// and names outlive lines.
+func (r *ranking) moved(f *fileEntry, p place) (uint32, bool) {
+	if p.name == "" {
+		return 0, false
+	}
+	best, at, ok := 0, uint32(0), false
+	for c := f.first; c < f.next; c++ {
+		ch := &r.ix.chunks[c]
+		if ch.name != p.name {
+			continue
+		}
+		far := max(int(ch.start)-p.line, p.line-int(ch.end), 0)
+		if far == 0 {
+			return 0, false
+		}
+		if !ok || far < best {
+			best, at, ok = far, c, true
+		}
+	}
+	return at, ok
 }
 
 // named reports whether a path is, or ends in, another one; case does not matter.

@@ -71,7 +71,8 @@ func (r *ranking) local(h hit) float64 {
 	if constructor {
 		k *= r.w.LocalConstructor
 	}
-	return h.score * k
+	own := r.total(h.chunk)
+	return own*k + h.score - own // what is named exactly is meant, whatever it is
 }
 
 // next takes a file's best chunk that is not yet shown.

@@ -22,6 +22,8 @@ type asked struct {
 	idents   []string // as written: CamelCase, snake_case, a.b, a::b, name()
 	phrases  []string // quoted text
 	messages []string // parts of error messages: what may stand in the code literally
+	filled   []string // quoted text of error messages: mostly values of the asker's own
+	options  []string // words with hyphens, as options and settings are called
 	paths    []string // things that look like paths, lower case
 	folders  []string // folders of the tree whose name stands in it, lower case
 	places   []place  // lines of files, as stack traces have them
@@ -29,12 +31,14 @@ type asked struct {
 	wordy    float64  // 0: keywords … 1: whole sentences
 	tests    bool     // it asks about tests
 	docs     bool     // it asks about documentation or examples
+	written  bool     // it asks where something is documented
 }
 
 // place is a line that a stack trace or a compiler names.
 type place struct {
 	path string
 	line int
+	name string // the function that the frame says this line is in; "" where it says none
 }
 
 type weighted struct {
@@ -55,6 +59,7 @@ const (
 	maxQuestion = 20_000 // bytes of a question that are looked at
 	maxTerms    = 64     // question words that count
 	maxMessages = 12     // fragments of messages that are looked for literally
+	maxOptions  = 4      // options that are looked for
 )
 
 var (
@@ -62,9 +67,12 @@ var (
 	identText   = regexp.MustCompile(`[A-Za-z_$][A-Za-z0-9_$]*(?:(?:::|\.|->|#)[A-Za-z_$][A-Za-z0-9_$]*)*[!?]?(?:\(\))?`)
 	pathText    = regexp.MustCompile(`[\w@.+-]*(?:/[\w@.+-]+)+/?|[\w+-]+\.[A-Za-z]{1,5}\b`)
 	testText    = regexp.MustCompile(`(?i)\b(?:which|what|any|unit|integration|regression) (?:unit |integration )?tests?\b|\btests? (?:cases? )?(?:that |which )?(?:cover|check|for|of|verif|exercis|assert)|\btested\b|\btest coverage\b|\bcovered by\b`)
+	docsText    = regexp.MustCompile(`(?i)\bdocumented\b|\b(?:documentation|docs) (?:for|of|on|about|that|which|says?|pages?)\b|\bin the (?:docs|documentation|readme)\b`)
 	errorText   = regexp.MustCompile(`(?m)(?:\b[A-Za-z_.]*(?:Error|Exception|Warning|Failure)|\b(?i:panic|fatal|error|exception|failed|failure)(?:\[\w+\])?)\s*:\s*(.+)$`)
+	errorLine   = regexp.MustCompile(`(?m)^\s*(?:\w+(?:\.|::|\\))+[A-Z]\w+: .+$`) // an exception whose name does not say that it is one
 	troubleText = regexp.MustCompile(`(?i)\b(?:fail(?:s|ed|ure)?|errors?|exception|panic|fatal|cannot|can't|could not|couldn't|unable|invalid|illegal|unexpected|undefined|denied|refused|rejected|timed out|missing|unknown|not found|no such)\b`)
 	placeText   = regexp.MustCompile(`([\w@.+/-]+\.[A-Za-z]{1,5})(?::|", line |\()(\d{1,7})\b`)
+	optionText  = regexp.MustCompile(`(?:^|[\s("'` + "`" + `])(?:--)?([a-z][a-z0-9]*(?:-[a-z0-9]+)+)(?:$|[\s)"'` + "`" + `,;:?!.=])`)
 	wordText    = regexp.MustCompile(`[\pL\pN_]+`)
 )
 
@@ -77,17 +85,28 @@ func (ix *Index) parse(q Query, w *Weights) asked {
 	var a asked
 	trimmed := strings.TrimSpace(text)
 	a.alone = trimmed != "" && !strings.ContainsAny(trimmed, " \t\n")
-	for _, m := range quotedText.FindAllStringSubmatch(text, 8) {
-		p := strings.TrimSpace(m[1] + m[2] + m[3] + m[4])
-		if len(p) >= 3 {
+	if !a.alone {
+		a.folders, text = ix.folders(text)
+	}
+	errors := append(errorText.FindAllStringIndex(text, 8), errorLine.FindAllStringIndex(text, 8)...)
+	for _, m := range quotedText.FindAllStringSubmatchIndex(text, 8) {
+		p := strings.TrimSpace(strings.Trim(text[m[0]:m[1]], "\"`“”'"))
+		switch {
+		case len(p) < 3:
+		case slices.ContainsFunc(errors, func(e []int) bool { return e[0] < m[0] && m[1] <= e[1] }):
+			a.filled = append(a.filled, p)
+		default:
 			a.phrases = append(a.phrases, p)
 		}
 	}
-	a.tests = testText.MatchString(text)
-	for _, m := range placeText.FindAllStringSubmatch(text, 20) {
-		if n, err := strconv.Atoi(m[2]); err == nil && n > 0 {
-			a.places = append(a.places, place{strings.Trim(m[1], "/"), n})
+	a.tests, a.written = testText.MatchString(text), docsText.MatchString(text)
+	for _, m := range placeText.FindAllStringSubmatchIndex(text, 20) {
+		if n, err := strconv.Atoi(text[m[4]:m[5]]); err == nil && n > 0 {
+			a.places = append(a.places, place{strings.Trim(text[m[2]:m[3]], "/"), n, frameName(text, m[0], m[1])})
 		}
+	}
+	for _, m := range optionText.FindAllStringSubmatch(text, maxOptions) {
+		a.options = append(a.options, m[1])
 	}
 	for _, m := range errorText.FindAllStringSubmatch(text, 8) {
 		a.messages = append(a.messages, fragments(m[1])...)
@@ -116,9 +135,6 @@ func (ix *Index) parse(q Query, w *Weights) asked {
 		if m = strings.TrimSpace(m); m != "" {
 			a.idents = append(a.idents, m)
 		}
-	}
-	if !a.alone {
-		a.folders, text = ix.folders(text)
 	}
 	seen := map[uint32]int{}
 	weightOf := func(p string) float64 {
@@ -347,7 +363,7 @@ var stopWords = func() map[string]bool {
 		even still yet though although while because since until during whether either neither whatever between among still ever never always often
 		implemented implementation implement implements responsible handled handle handles logic defined located live lives
 		exactly actually inside outside within please someone somebody people many much kind sort case cases
-		decide decides decided determine determines determined`) {
+		decide decides decided determine determines determined documented`) {
 		m[w] = true
 	}
 	return m

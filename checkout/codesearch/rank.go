@@ -288,6 +288,8 @@ func kindWeights(w *Weights, a *asked) (t [classes]float64) {
 		}
 		if a.docs && (k == kindDocs || k == kindExample) {
 			v = max(v, .9)
+		} else if a.written && !a.tests {
+			v *= w.NotDocs
 		}
 		if constructor {
 			v *= w.Constructor

@@ -32,6 +32,13 @@ func TestSearchUnderstandsWhatIsNamedExactly(t *testing.T) {
 		"docs/loader.md":          "# Loader\n\n`read_file` reads a file.\n",
 		"src/net/http2_client.go": "package net\n\nfunc DialHTTP2Server(addr string) error {\n\treturn nil\n}\n",
 		"src/parser.rs":           "impl Parser {\n    pub fn parse_expr(&self) -> Expr {\n        self.go()\n    }\n}\n",
+		"src/errors.py":           "__all__ = (\n    'Missing', 'Present', 'Lost',\n)\n\n\nclass Lost(Exception):\n    \"\"\"It is lost.\"\"\"\n\n    def __repr__(self):\n        return 'x'\n\n\nclass Missing(Exception):\n    \"\"\"It is missing.\"\"\"\n\n    def __repr__(self):\n        return 'y'\n",
+		"src/net/users.py":        "def users():\n    # as jobs.add does\n    return None\n",
+		"src/settings.py":         "TABLE = [\n    ('idle-limit', int, 30),\n    ('name', str, ''),\n    ('port', int, 80),\n]\n",
+		"src/net/idle.py":         "def idle_limit(limit, value):\n    # the default value of the idle limit\n    return limit\n",
+		"src/net/wire.go":         "package net\n\nfunc (w *Wire) ReadFrame(b []byte) error {\n\tx := 1\n\t_ = x\n\treturn nil\n}\n\nfunc (w *Wire) Drain() error {\n\tx := 1\n\t_ = x\n\treturn nil\n}\n",
+		"docs/pool.md":            "# Settings\n\n## Queue sizes\n\nHow to configure the sizes of the queues.\n",
+		"src/net/queue.py":        "def queue_sizes(queue, sizes):\n    # configure the sizes of queues\n    return sizes\n",
 		"src/Widgets.Button.cs":   "namespace Ui\n{\n    public class Button\n    {\n        public void Click()\n        {\n            Fire();\n        }\n    }\n}\n",
 	}
 	ix, err := Build(t.Context(), tree(files), Options{})
@@ -53,6 +60,12 @@ func TestSearchUnderstandsWhatIsNamedExactly(t *testing.T) {
 		{"words of a camel case name", "dial http2 server", "src/net/http2_client.go", "DialHTTP2Server"},
 		{"rust path", "Parser::parse_expr", "src/parser.rs", "parse_expr"},
 		{"csharp", "Button.Click", "src/Widgets.Button.cs", "Click"},
+		{"the type of an error, not the value filled in", "src.errors.Missing: 'jobs.add'", "src/errors.py", "Missing"},
+		{"a setting by its name in the code", "what is the default value of idle-limit?", "src/settings.py", "TABLE"},
+		{"a trace of another version: Go", "panic: nil\ngoroutine 1 [running]:\nx/src/net.(*Wire).Drain(0xc0, 0x1)\n\t/home/me/src/net/wire.go:5 +0x1a5", "src/net/wire.go", "Drain"},
+		{"a trace of another version: Java's form", "IOError: lost\n    at Wire.Drain (src/net/wire.go:4:10)", "src/net/wire.go", "Drain"},
+		{"a trace of this version", "IOError: lost\n    at Wire.ReadFrame (src/net/wire.go:4:10)", "src/net/wire.go", "ReadFrame"},
+		{"documentation when asked where it is documented", "where is documented how to configure the sizes of queues?", "docs/pool.md", "Queue sizes"},
 		{"tests when asked about tests", "which tests cover read_file", "tests/test_loader.py", "test_read_file"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

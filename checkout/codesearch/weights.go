@@ -25,29 +25,32 @@ type Weights struct {
 	K1, BBody, BDoc                    float64
 	Name, Parent, Signature, Doc, Body float64 // how many occurrences in a body one in this field is worth
 
-	Synonym        float64 // a programming synonym of a question word, where the word itself is missing
-	SynonymReverse float64 // × a synonym that the table has the other way round
-	Terse          float64 // × Synonym in a question of keywords alone
-	SynonymAlone   float64 // the same for a word that the whole tree does not have
-	PhraseWord     float64 // what a whole phrase weighs (see synonyms.txt)
-	Weak           float64 // an everyday word of a question (see weakWords)
-	Also           float64 // a guessed identifier's words
-	FileK1         float64 // K1 for whole files
-	Coherence      float64 // the file's own BM25, beside the chunk's
-	PathStem       float64 // per question word (times its idf) found in the file's name
-	PathDir        float64 // the same for folders
-	PathCover      float64 // how much of PathStem is lost when the question has next to nothing of the file's name
-	PathFit        float64 // how much of all that is lost when the file has nothing else of the question's words, in a whole sentence
-	Compound       float64 // two neighbouring words written as one (thread pool, threadpool), beside the words
-	Part           float64 // a compound of the tree that a question word is one half of (slowlog, for slow)
-	PartBoth       float64 // the same where the question has the other half too
-	Defines        float64 // × the best score: the chunk defines an identifier that stands in the question …
-	DefinesAlone   float64 // … or is the whole question
-	DefinesStem    float64 // × Defines when the file is called like it too
-	DefinesAside   float64 // × Defines in tests, examples, docs
-	Phrase         float64 // × the best score: quoted text stands in the chunk literally
-	PathNamed      float64 // × the best score: the question names this file
-	PlaceNamed     float64 // × the best score: a stack trace names a line of this chunk
+	Synonym          float64 // a programming synonym of a question word, where the word itself is missing
+	SynonymReverse   float64 // × a synonym that the table has the other way round
+	Terse            float64 // × Synonym in a question of keywords alone
+	SynonymAlone     float64 // the same for a word that the whole tree does not have
+	PhraseWord       float64 // what a whole phrase weighs (see synonyms.txt)
+	Weak             float64 // an everyday word of a question (see weakWords)
+	Also             float64 // a guessed identifier's words
+	FileK1           float64 // K1 for whole files
+	Coherence        float64 // the file's own BM25, beside the chunk's
+	PathStem         float64 // per question word (times its idf) found in the file's name
+	PathDir          float64 // the same for folders
+	PathCover        float64 // how much of PathStem is lost when the question has next to nothing of the file's name
+	PathFit          float64 // how much of all that is lost when the file has nothing else of the question's words, in a whole sentence
+	Compound         float64 // two neighbouring words written as one (thread pool, threadpool), beside the words
+	Part             float64 // a compound of the tree that a question word is one half of (slowlog, for slow)
+	PartBoth         float64 // the same where the question has the other half too
+	Defines          float64 // × the best score: the chunk defines an identifier that stands in the question …
+	DefinesAlone     float64 // … or is the whole question
+	DefinesQualified float64 // × Defines when what it is qualified by fits: its type, its file, its folder
+	DefinesStem      float64 // × Defines when the file is called like it too
+	DefinesAside     float64 // × Defines in tests, examples, docs
+	Phrase           float64 // × the best score: quoted text stands in the chunk literally
+	PhraseFilled     float64 // × Phrase: quoted text of an error message, which mostly is a value of the asker's own
+	Option           float64 // × the best score: an option that the question names is a string of the chunk
+	PathNamed        float64 // × the best score: the question names this file
+	PlaceNamed       float64 // × the best score: a stack trace names a line of this chunk
 
 	Adjacent         float64 // × their mean idf: two neighbouring words of the question that stand beside each other in the chunk
 	AdjacentSentence float64 // × Adjacent in a whole sentence, whose words stand beside each other by its grammar
@@ -73,6 +76,7 @@ type Weights struct {
 
 	Aside   float64 // × what lies outside the folder that the question names (tokio-util)
 	NotTest float64 // × what is no test, when tests are asked for
+	NotDocs float64 // × what is no documentation, when it is asked where something is documented
 
 	Saturation      float64 // × for each earlier result of the same file, for a question in sentences: it is after one place …
 	SaturationTerse float64 // … and for keywords, which look around
@@ -90,13 +94,13 @@ func DefaultWeights() Weights {
 	w.Compound, w.Part, w.PartBoth = .9, .3, .8
 	w.PathFit = .6
 	w.Adjacent, w.AdjacentSentence, w.AdjacentForm, w.AdjacentRead = .4, .3, .7, 40
-	w.Defines, w.DefinesAlone, w.DefinesStem, w.DefinesAside = .5, 1, 1.8, .3
-	w.Phrase, w.PathNamed, w.PlaceNamed = 1, .7, 1.2
+	w.Defines, w.DefinesAlone, w.DefinesQualified, w.DefinesStem, w.DefinesAside = .5, 1, 1.5, 1.8, .3
+	w.Phrase, w.PhraseFilled, w.Option, w.PathNamed, w.PlaceNamed = 1, .3, 1, .7, 1.2
 	w.FeedbackDocs, w.FeedbackTerms, w.Feedback, w.FeedbackCommon = 8, 16, .1, .2
 	w.Constructor = .75
 	w.Saturation, w.SaturationTerse = .7, .35
 	w.LocalPlain, w.LocalType, w.LocalSmall, w.LocalConstructor = .8, .5, 1, .8
-	w.NotTest = .6
+	w.NotTest, w.NotDocs = .6, .6
 	w.Aside = .5
 	w.Kind[kindTooling] = .5
 	w.JoinShare, w.JoinLines = .5, 60
@@ -105,7 +109,7 @@ func DefaultWeights() Weights {
 
 // BaseWeights is the yardstick "base": BM25F over functions, with paths weighed, and nothing else.
 func BaseWeights() Weights {
-	w := Weights{K1: 1.2, BBody: .6, BDoc: .4, Name: 3, Parent: 1.5, Signature: 1.5, Doc: 1.5, Body: 1, FileK1: 6, Constructor: 1, NotTest: 1, Aside: 1, Weak: 1, Saturation: 1, SaturationTerse: 1, LocalPlain: 1, LocalType: 1, LocalSmall: 1, LocalConstructor: 1, FeedbackCommon: 1}
+	w := Weights{K1: 1.2, BBody: .6, BDoc: .4, Name: 3, Parent: 1.5, Signature: 1.5, Doc: 1.5, Body: 1, FileK1: 6, Constructor: 1, NotTest: 1, NotDocs: 1, Aside: 1, Weak: 1, Saturation: 1, SaturationTerse: 1, LocalPlain: 1, LocalType: 1, LocalSmall: 1, LocalConstructor: 1, FeedbackCommon: 1}
 	w.Kind = [pathKinds]float64{kindSource: 1, kindTest: .35, kindDocs: .3, kindExample: .3, kindVendored: .25, kindGenerated: .3, kindConfig: .4, kindBench: .35, kindTypes: .6, kindTooling: 1}
 	return w
 }
