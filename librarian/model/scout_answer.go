@@ -125,10 +125,14 @@ func (c *conversation) historySummary(first scoutCandidate) string {
 	if c.broughtIn() != "" {
 		what = "brought it in, took it out or changed how often it is named"
 	}
-	if len(c.log.Commits) == 1 {
-		return fmt.Sprintf("The place is %s; of the commits that were looked at, %s alone %s.", first.title(), name(0), what)
+	place := "The place is"
+	if c.fit() == "doubtful" {
+		place = "The place, in doubt, is"
 	}
-	return fmt.Sprintf("The place is %s; of the commits that %s, %s is the latest and %s the earliest listed.", first.title(), what, name(0), name(len(c.log.Commits)-1))
+	if len(c.log.Commits) == 1 {
+		return fmt.Sprintf("%s %s; of the commits that were looked at, %s alone %s.", place, first.title(), name(0), what)
+	}
+	return fmt.Sprintf("%s %s; of the commits that %s, %s is the latest and %s the earliest listed.", place, first.title(), what, name(0), name(len(c.log.Commits)-1))
 }
 
 // more names the places beside the first one.
@@ -140,8 +144,8 @@ func namesBeside(read []scoutCandidate) []string {
 	first := read[0]
 	var out []string
 	for _, r := range read[1:] {
-		name := r.Symbol
-		if name == "" || name == first.Symbol {
+		name := r.name()
+		if name == "" || r.Symbol == first.Symbol {
 			name = r.Path[strings.LastIndexByte(r.Path, '/')+1:]
 		}
 		if !slices.Contains(out, name) {
@@ -190,9 +194,22 @@ func (c *conversation) openedNames() string {
 	return strings.Join(names, ", ")
 }
 
+var headingLink = regexp.MustCompile(`!?\[([^\[\]]*)\]\([^()]*\)`)
+
+// name is the symbol, of a section of prose its heading without links and code font.
+func (r scoutCandidate) name() string {
+	if r.Kind != "section" {
+		return r.Symbol
+	}
+	if s := strings.TrimSpace(strings.ReplaceAll(headingLink.ReplaceAllString(r.Symbol, "$1"), "`", "")); s != "" {
+		return s
+	}
+	return r.Symbol
+}
+
 // title names a place in a sentence.
 func (r scoutCandidate) title() string {
-	name := code(r.Symbol)
+	name := code(r.name())
 	if r.Kind != "" {
 		name = "the " + r.Kind + " " + name
 	}
@@ -211,7 +228,7 @@ func (r scoutCandidate) title() string {
 func (r scoutCandidate) note() string {
 	parts := []string{}
 	if r.Symbol != "" {
-		parts = append(parts, strings.TrimSpace(r.Kind+" "+r.Symbol))
+		parts = append(parts, strings.TrimSpace(r.Kind+" "+r.name()))
 	}
 	if d := r.doc(); d != "" {
 		parts = append(parts, d)
@@ -236,7 +253,7 @@ func (r scoutCandidate) doc() string {
 		if kind == noComment {
 			break
 		}
-		if kind == decoration || text == "" {
+		if kind == decoration || text == "" || directive.MatchString(text) {
 			if len(words) > 0 && text == "" {
 				break
 			}
@@ -259,6 +276,14 @@ var (
 	docMark = regexp.MustCompile(`</?(?:p|code|b|i|em|strong|pre|tt|ul|li|br|summary|remarks|para|c)\s*/?>|(?:^|\s)[@\\](?:brief|summary)\b`)
 	docSee  = regexp.MustCompile(`<(?:see|paramref|typeparamref|seealso)\s+(?:cref|name|langword)="(?:[A-Z]:)?([^"]*)"\s*/>`)
 	legal   = regexp.MustCompile(`(?i)^(?:copyright\b|\(c\)|©|spdx-|licen[sc]ed (?:under|to)\b|this file is part of\b|the mit license\b|@license\b)`)
+)
+
+var (
+	// abbreviated texts end in a word whose full stop ends no sentence.
+	abbreviated = regexp.MustCompile(`(?i)\b(?:i\.e|e\.g|etc|vs|cf|resp|incl|approx|a\.k\.a)$`)
+	// directive is a comment that speaks to a tool, or the mark of a script: nobody reads it to learn what the code does.
+	directive = regexp.MustCompile(`^(?:-\*-|(?:vim?|ex|coding|encoding|typed|frozen_string_literal|warn_indent|shareable_constant_value)\s*[:=]|(?:eslint|tslint|jshint|jslint|prettier|istanbul|c8|v8|biome|oxlint|deno-lint)\b[- ]|` +
+		`(?:rubocop|pylint|mypy|ruff|isort|yapf|fmt|phpcs|swiftlint|ktlint|detekt|scalafmt|scalastyle|checkstyle|clang-format|go|swift-format)\s*:\S?|(?:noqa|nolint|NOLINT|noinspection|nosec|shellcheck|cspell|spell-checker|swift-tools-version|type:\s*ignore|pragma|\+build)\b|@ts-|@flow|@jsx|#?(?:end)?region\b)`)
 )
 
 // plainDoc takes the marks of Javadoc, Doxygen and C#'s documentation comments off.
@@ -307,7 +332,7 @@ func docstring(lines []string) []string {
 // firstSentence keeps what a note has room for; what is no sentence is nothing.
 func firstSentence(s string) string {
 	for i := 12; i+1 < len(s); i++ {
-		if s[i] == '.' && s[i+1] == ' ' {
+		if s[i] == '.' && s[i+1] == ' ' && !abbreviated.MatchString(s[:i]) {
 			s = s[:i+1]
 			break
 		}
@@ -350,7 +375,7 @@ func comment(line string) (string, commentKind) {
 	switch {
 	case t == "":
 		return "", isComment
-	case strings.HasPrefix(t, "#["), strings.HasPrefix(t, "#!["), strings.HasPrefix(t, "@") && !strings.HasPrefix(t, "@doc"), strings.HasPrefix(t, "[") && strings.HasSuffix(t, "]"):
+	case strings.HasPrefix(t, "#["), strings.HasPrefix(t, "#!"), strings.HasPrefix(t, "@") && !strings.HasPrefix(t, "@doc"), strings.HasPrefix(t, "[") && strings.HasSuffix(t, "]"):
 		return "", decoration
 	}
 	for _, d := range []string{"#include", "#define", "#if", "#endif", "#pragma", "#import"} {

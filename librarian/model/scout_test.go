@@ -20,6 +20,11 @@ func TestScout_Doc(t *testing.T) {
 		{"Doxygen", "x", "/// @brief Frees the handle.\nvoid x();", "Frees the handle."},
 		{"C#", "x", "/// <summary>\n/// Reads a <see cref=\"T:System.Byte\"/> from it.\n/// </summary>\nvoid X() {}", "Reads a `System.Byte` from it."},
 		{"another script", "x", "// 返回会话的签名密钥并验证它。\nfunc x() {}", "返回会话的签名密钥并验证它。"},
+		{"an abbreviation ends no sentence", "x", "// Takes one (e.g. the first) if it is there. And more.\nfunc x() {}", "Takes one (e.g. the first) if it is there."},
+		{"a script", "", "#!/usr/bin/env ruby\n# frozen_string_literal: true\n\nrequire 'x'", ""},
+		{"a script with a word", "", "#!/bin/sh\n# shellcheck disable=SC2034\n# Starts the server again.\nx=1", "Starts the server again."},
+		{"what a linter reads", "x", "/* eslint-disable no-console */\n// Prints all of it.\nfunction x() {}", "Prints all of it."},
+		{"an encoding", "", "# -*- coding: utf-8 -*-\nimport x", ""},
 		{"generics stay", "x", "/// Returns a Vec<String> of names.\nfn x() {}", "Returns a Vec<String> of names."},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -38,6 +43,7 @@ func TestP2_ScoutNamesPlacesInCode(t *testing.T) {
 		return scoutCandidate{Path: path, Symbol: symbol, Kind: "function", Start: 3, End: 9, from: 3, to: 9}.title()
 	}
 	require.Equal(t, "the function `f` in `a b.go:3`", at("a b.go", "f"))
+	require.Equal(t, "the section `1.0 (May)` in `a.md:1`", scoutCandidate{Path: "a.md", Symbol: "[1.0](https://x.example) (`May`)", Kind: "section", Start: 1, End: 2, from: 1, to: 2}.title())
 	require.Equal(t, "the function `f`", at("a`b.go", "f"), "prose cannot name it; the location does")
 	require.Equal(t, "the function `f`", at("a\nb.go", "f"))
 }
