@@ -209,6 +209,30 @@ func (f *flow) runs(which store.Filter) []librarian.Run {
 	return found
 }
 
+// posted counts the comments that a comment's runs know to have made.
+func (f *flow) posted(comment int64) int {
+	f.t.Helper()
+	runs, err := store.Open(f.t.Context(), store.Options{Dir: f.cfg.Server.Data})
+	require.NoError(f.t, err)
+	defer func() { require.NoError(f.t, runs.Close()) }()
+	found, err := runs.Find(f.t.Context(), store.Filter{Limit: 1000})
+	require.NoError(f.t, err)
+	n := 0
+	for _, r := range found {
+		if r.Request.Place.TriggerID != comment {
+			continue
+		}
+		events, err := runs.Events(f.t.Context(), r.ID, 0)
+		require.NoError(f.t, err)
+		for _, e := range events {
+			if e.Kind == librarian.EventPosted {
+				n++
+			}
+		}
+	}
+	return n
+}
+
 func (f *flow) eventually(what string, ok func() bool) {
 	f.t.Helper()
 	deadline := time.After(60 * time.Second)

@@ -193,7 +193,7 @@ func TestT10_WhatIsDeletedIsWithdrawn(t *testing.T) {
 		f := newFlow(t, m, func(f *flow) { f.cfg.Limits.Progress = time.Second })
 		c := f.say("acme/pantry", 1, simUser, "@librarian what spoils first?")
 		<-shown
-		f.eventually("progress is shown", func() bool { return len(f.ours("acme/pantry", c.ID)) == 1 })
+		f.eventually("progress is shown, and known", func() bool { return f.posted(c.ID) == 1 })
 		require.NoError(t, f.sim.DeleteComment(f.ours("acme/pantry", c.ID)[0].ID, simUser))
 		close(goOn)
 		f.eventually("the run ends", func() bool { return strings.Contains(f.log.String(), "run ended") })

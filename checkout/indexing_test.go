@@ -343,7 +343,7 @@ func TestIndexMakesItself(t *testing.T) {
 	trees, err := filepath.Glob(filepath.Join(s.opt.Dir, "stores/*/*/trees/*"))
 	require.NoError(t, err)
 	require.Len(t, trees, 1)
-	s.opt.Budget.DiskBytes = 1
+	rebudget(s, func(b *Budget) { b.DiskBytes = 1 })
 	require.NoError(t, s.Evict(t.Context()))
 	require.NoFileExists(t, c.tree.indexPath())
 	left, err := filepath.Glob(filepath.Join(s.opt.Dir, "tmp/*"))
@@ -351,12 +351,19 @@ func TestIndexMakesItself(t *testing.T) {
 	require.Empty(t, left)
 }
 
+// rebudget changes a store's budget while nothing is evicted by it: what a start or an acquire set off may still be under way.
+func rebudget(s *Store, change func(*Budget)) {
+	s.evicting.Lock()
+	defer s.evicting.Unlock()
+	change(&s.opt.Budget)
+}
+
 // TestIndexIsNotForAll: few files, or little room on the disk, and there is none.
 func TestIndexIsNotForAll(t *testing.T) {
 	t.Parallel()
 	few := checkoutOf(t, manyFiles(filesForIndex-1), nil)
 	full := checkoutOf(t, manyFiles(filesForIndex), nil)
-	full.store.opt.Budget.FreeBytes = 1 << 60
+	rebudget(full.store, func(b *Budget) { b.FreeBytes = 1 << 60 })
 	for _, c := range []*Checkout{few, full} {
 		_, err := c.Grep(t.Context(), GrepOptions{Pattern: "line of 7 and"})
 		require.NoError(t, err)

@@ -44,6 +44,17 @@ func (r *Runner) startProgress(ctx context.Context, run librarian.Run, view *tra
 	return func() { cancel(); <-done }
 }
 
+// lastWord is how long a progress comment that is being made when the research ends may take: cut off, nobody would know
+// whether it was made, and it would stay for good.
+const lastWord = 1500 * time.Millisecond
+
+// lingering is a context that ends so much later than its parent.
+func lingering(ctx context.Context, by time.Duration) (context.Context, func()) {
+	longer, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() { time.AfterFunc(by, cancel) })
+	return longer, func() { stop(); cancel() }
+}
+
 // knownProgress is the progress comment that an earlier attempt at this run made.
 func (r *Runner) knownProgress(ctx context.Context, run librarian.Run) int64 {
 	events, err := r.o.Log.Events(ctx, run.ID, 0)
@@ -65,7 +76,9 @@ func (r *Runner) showProgress(ctx context.Context, run librarian.Run, view *trac
 		now = append(now, s.Verb+" "+s.Subject)
 	}
 	p.Running = strings.Join(now, ", ")
-	posted, err := r.o.Poster.Say(ctx, run.Request.Place, librarian.Post{
+	saying, end := lingering(ctx, lastWord)
+	defer end()
+	posted, err := r.o.Poster.Say(saying, run.Request.Place, librarian.Post{
 		Run: run.ID, Role: librarian.RoleProgress, Part: 1, Of: 1, Body: r.comment(run).Progress(p), Known: known, Since: run.CreatedAt,
 	})
 	if err != nil {
