@@ -204,6 +204,8 @@ func (s *Server) SendEvent(a *App, event string, payload map[string]any) (string
 	if d == nil {
 		return "", errors.New("githubsim: send event: the App has no webhook URL")
 	}
+	s.hooks.mu.Lock() // a worker may be writing down how it went
+	defer s.hooks.mu.Unlock()
 	return d.GUID, nil
 }
 

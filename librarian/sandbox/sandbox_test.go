@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -47,13 +48,17 @@ type cell struct {
 	tree, other, self string
 }
 
+// newUIDs gives user ids of one cell alone: a bomb in another one, even while it is dying, counts against the same user.
+func newUIDs() int { return 61184 + (1+(os.Getpid()+37*int(cells.Add(1)))%499)*8 }
+
+var cells atomic.Int32
+
 func newCell(t *testing.T, limits sandbox.Limits) *cell {
 	t.Helper()
 	dir := t.TempDir()
 	self, err := os.Executable()
 	require.NoError(t, err)
-	// User ids of this process alone: a bomb in another one's tests counts against the same user.
-	s, err := sandbox.New(sandbox.Options{Dir: filepath.Join(dir, "scratch"), Exec: []string{self}, Limits: limits, UIDBase: 61184 + os.Getpid()%500*8})
+	s, err := sandbox.New(sandbox.Options{Dir: filepath.Join(dir, "scratch"), Exec: []string{self}, Limits: limits, UIDBase: newUIDs()})
 	require.NoError(t, err)
 	c := &cell{Sandbox: s, tree: filepath.Join(dir, "tree"), other: filepath.Join(dir, "other"), self: self}
 	for _, d := range []string{c.tree, c.other} {
