@@ -81,8 +81,8 @@ func TestFlowLookUps(t *testing.T) {
 	require.Contains(t, f.command("acme/pantry", simUser, "@librarian grep acme/pantry ErrEmpty"), "shelf/shelf.go:11")
 	ranked := f.command("acme/pantry", simUser, "@librarian find_code acme/pantry which jar spoils first")
 	require.Contains(t, ranked, "shelf/shelf.go")
-	require.Regexp(t, `- \[.pantry/shelf/shelf\.go:\d+-\d+.\]\(http://[^)]+/acme/pantry/blob/[0-9a-f]{40}/shelf/shelf\.go#L\d+-L\d+\)`, ranked, "with pinned links")
-	require.Regexp(t, `- \[.pantry/shelf/shelf\.go.\]\(http://[^)]+/acme/pantry/blob/[0-9a-f]{40}/shelf/shelf\.go\)`,
+	require.Regexp(t, `- \[.pantry/shelf/shelf\.go:\d+-\d+.\]\(https?://[^)]+/acme/pantry/blob/[0-9a-f]{40}/shelf/shelf\.go#L\d+-L\d+\)`, ranked, "with pinned links")
+	require.Regexp(t, `- \[.pantry/shelf/shelf\.go.\]\(https?://[^)]+/acme/pantry/blob/[0-9a-f]{40}/shelf/shelf\.go\)`,
 		f.command("acme/pantry", simUser, "@librarian search_github_code ErrEmpty"), "at the commit that was searched")
 	require.Contains(t, f.command("acme/pantry", simUser, "@librarian search_repos pantry"), "acme/pantry")
 	require.Contains(t, f.command("acme/pantry", simUser, "@librarian read acme/cellar/wine.go"), "was not found")
