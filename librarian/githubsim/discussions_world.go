@@ -240,20 +240,7 @@ func (s *Server) addDiscussionComment(d *discussion, root *discussionComment, by
 }
 
 func (s *Server) onDiscussionComment(what string, id int64, login string, f func(*discussionComment, actor) error) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	c := s.world.discussionComments[id]
-	if c == nil {
-		return fmt.Errorf("githubsim: %s %d: %w", what, id, ErrUnknown)
-	}
-	by, err := s.person(login)
-	if err == nil {
-		err = f(c, by)
-	}
-	if err != nil {
-		return fmt.Errorf("githubsim: %s %d: %w", what, id, err)
-	}
-	return nil
+	return onComment(s, s.world.discussionComments, what, id, login, f)
 }
 
 // EditDiscussionComment changes a comment's body as somebody.

@@ -296,10 +296,11 @@ func (s *Server) addComment(i *issue, by actor, body string) *comment {
 	return c
 }
 
-func (s *Server) onComment(what string, id int64, login string, f func(*comment, actor) error) error {
+// onComment does what somebody does to one of all comments of a kind.
+func onComment[C any](s *Server, all map[int64]*C, what string, id int64, login string, f func(*C, actor) error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	c := s.world.comments[id]
+	c := all[id]
 	if c == nil {
 		return fmt.Errorf("githubsim: %s %d: %w", what, id, ErrUnknown)
 	}
@@ -311,6 +312,10 @@ func (s *Server) onComment(what string, id int64, login string, f func(*comment,
 		return fmt.Errorf("githubsim: %s %d: %w", what, id, err)
 	}
 	return nil
+}
+
+func (s *Server) onComment(what string, id int64, login string, f func(*comment, actor) error) error {
+	return onComment(s, s.world.comments, what, id, login, f)
 }
 
 // EditComment changes a comment's body as somebody.

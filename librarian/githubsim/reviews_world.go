@@ -222,20 +222,7 @@ func (s *Server) addReviewComment(r *review, root *reviewComment, o ReviewCommen
 }
 
 func (s *Server) onReviewComment(what string, id int64, login string, f func(*reviewComment, actor) error) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	c := s.world.reviewComments[id]
-	if c == nil {
-		return fmt.Errorf("githubsim: %s %d: %w", what, id, ErrUnknown)
-	}
-	by, err := s.person(login)
-	if err == nil {
-		err = f(c, by)
-	}
-	if err != nil {
-		return fmt.Errorf("githubsim: %s %d: %w", what, id, err)
-	}
-	return nil
+	return onComment(s, s.world.reviewComments, what, id, login, f)
 }
 
 // EditReviewComment changes a comment's body as somebody.

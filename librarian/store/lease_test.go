@@ -17,10 +17,7 @@ var open = []librarian.State{librarian.StateQueued, librarian.StateRunning}
 
 func TestLease(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, o store.Options) {
-		c := newClock()
-		o.Now = c.now
-		s := storetest.Open(t, o)
+	withClock(t, func(t *testing.T, s *store.Store, c *clock) {
 		ctx := t.Context()
 		id := create(t, s, storetest.Question(1))
 

@@ -16,10 +16,7 @@ import (
 
 func TestExpire(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, o store.Options) {
-		c := newClock()
-		o.Now = c.now
-		s := storetest.Open(t, o)
+	withClock(t, func(t *testing.T, s *store.Store, c *clock) {
 		ctx := t.Context()
 		kinds := func(id librarian.RunID) (out []librarian.EventKind) {
 			events, err := s.Events(ctx, id, 0)

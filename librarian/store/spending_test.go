@@ -14,10 +14,7 @@ import (
 
 func TestCountAndCost(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, o store.Options) {
-		c := newClock()
-		o.Now = c.now
-		s := storetest.Open(t, o)
+	withClock(t, func(t *testing.T, s *store.Store, c *clock) {
 		ctx := t.Context()
 
 		old := create(t, s, storetest.Question(1))

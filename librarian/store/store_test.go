@@ -35,6 +35,15 @@ func (c *clock) now() time.Time {
 }
 func (c *clock) advance(d time.Duration) { c.us.Add(d.Microseconds()) }
 
+// withClock runs a test on each kind of store, at a time that the test moves.
+func withClock(t *testing.T, f func(*testing.T, *store.Store, *clock)) {
+	storetest.Each(t, func(t *testing.T, o store.Options) {
+		c := newClock()
+		o.Now = c.now
+		f(t, storetest.Open(t, o), c)
+	})
+}
+
 // create writes a run as the queue does.
 func create(t *testing.T, s *store.Store, r librarian.Request) librarian.RunID {
 	t.Helper()
@@ -96,10 +105,7 @@ func TestRequestTooLarge(t *testing.T) {
 
 func TestFind(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, o store.Options) {
-		c := newClock()
-		o.Now = c.now
-		s := storetest.Open(t, o)
+	withClock(t, func(t *testing.T, s *store.Store, c *clock) {
 		ctx := t.Context()
 
 		var ids []librarian.RunID
