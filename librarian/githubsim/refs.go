@@ -30,6 +30,22 @@ func (c *call) refs(r repo, prefix string) ([]ref, error) {
 	return list, nil
 }
 
+// refsPage is the page asked for of a repository's refs below a prefix.
+func (c *call) refsPage(prefix string) (repo, []ref, http.Header, error) {
+	r, err := c.openRepo(reads("contents"))
+	if err != nil {
+		return repo{}, nil, nil, err
+	}
+	all, err := c.refs(r, prefix)
+	if err != nil {
+		return repo{}, nil, nil, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	part, h := pageOf(c, all)
+	return r, part, h, nil
+}
+
 // gitDate turns git's "seconds zone" into GitHub's form.
 func gitDate(text string) string {
 	seconds, _, _ := strings.Cut(text, " ")
@@ -41,17 +57,10 @@ func gitDate(text string) string {
 }
 
 func listBranches(c *call) (reply, error) {
-	r, err := c.openRepo(reads("contents"))
+	r, part, h, err := c.refsPage("refs/heads/")
 	if err != nil {
 		return reply{}, err
 	}
-	all, err := c.refs(r, "refs/heads/")
-	if err != nil {
-		return reply{}, err
-	}
-	c.mu.Lock()
-	part, h := pageOf(c, all)
-	c.mu.Unlock()
 	out := []object{}
 	for _, b := range part {
 		out = append(out, object{"name": strings.TrimPrefix(b.name, "refs/heads/"), "protected": false,
@@ -85,17 +94,10 @@ func getBranch(c *call) (reply, error) {
 }
 
 func listTags(c *call) (reply, error) {
-	r, err := c.openRepo(reads("contents"))
+	r, part, h, err := c.refsPage("refs/tags/")
 	if err != nil {
 		return reply{}, err
 	}
-	all, err := c.refs(r, "refs/tags/")
-	if err != nil {
-		return reply{}, err
-	}
-	c.mu.Lock()
-	part, h := pageOf(c, all)
-	c.mu.Unlock()
 	out := []object{}
 	for _, t := range part {
 		name := strings.TrimPrefix(t.name, "refs/tags/")
