@@ -49,8 +49,15 @@ func (f *file) braces() {
 				tooDeep++ // counted only: what lies that deep declares nothing
 				break
 			}
+			if end := f.typeInHead(head, i); end > 0 {
+				i = end
+				break
+			}
 			fr := frame{decl: -1, depth: depth, head: head}
 			h := f.parseHead(head, i, true)
+			if top.decl >= 0 && f.decls[top.decl].Kind == "enum" {
+				h = f.enumConstant(h, head, i, f.decls[top.decl].Name)
+			}
 			if h.ok && (depth == 0 || h.anyDepth) && (top.container || h.nested) {
 				fr.decl = f.add(h, i)
 				fr.container = f.decls[fr.decl].container()
@@ -81,8 +88,8 @@ func (f *file) braces() {
 				head, depth = i+1, 0
 			}
 		case ',':
-			// An object literal's members end with a comma.
-			if depth == 0 && top.container && top.decl >= 0 && f.decls[top.decl].Kind == "object" {
+			// An object literal's members end with a comma, and so do the fields of Zig's structs and files.
+			if depth == 0 && top.container && (l.name == "zig" || top.decl >= 0 && f.decls[top.decl].Kind == "object") {
 				head = i + 1
 			}
 		case '\n':
@@ -96,6 +103,57 @@ func (f *file) braces() {
 	}
 	f.closeOpen()
 }
+
+// enumConstant reads the head of a block in an enum: a constant with a body of its own is a class (Java, Kotlin).
+func (f *file) enumConstant(h headInfo, from, to int, enum string) headInfo {
+	if f.lang.name != "java" && f.lang.name != "kotlin" {
+		return h
+	}
+	var space [80]token
+	ts := f.skipAnnotations(f.tokens(max(from, to-8000), to, space[:0]))
+	n := len(ts)
+	if n > 2 && ts[n-1].text == ")" && ts[n-2].text == "(" {
+		n -= 2
+	}
+	if n == 0 || !ts[n-1].word() || ts[n-1].text == enum || notNames[ts[n-1].text] || n > 1 && ts[n-2].text != "," {
+		return h
+	}
+	return headInfo{ok: true, kind: "class", name: ts[n-1].text, start: ts[n-1].pos}
+}
+
+// typeInHead reports where the braces of a Zig type end that stand in the middle of a head: the errors or the struct that a function
+// returns (`fn f() error{OutOfMemory}!void {`). 0 where the brace opens a block.
+func (f *file) typeInHead(head, brace int) int {
+	if f.lang.name != "zig" {
+		return 0
+	}
+	before := bytes.TrimRight(f.mask[head:brace], " \t\r\n")
+	word := before[bytes.LastIndexFunc(before, func(r rune) bool { return r >= 0x80 || !isWord(byte(r)) })+1:]
+	switch string(word) {
+	case "error":
+	case "struct", "enum", "union":
+		if h := f.parseHead(head, brace, true); h.kind != "function" {
+			return 0
+		}
+	default:
+		return 0
+	}
+	depth := 0
+	for i := brace; i < min(brace+longestType, len(f.mask)); i++ {
+		switch f.mask[i] {
+		case '{':
+			depth++
+		case '}':
+			if depth--; depth == 0 {
+				return i
+			}
+		}
+	}
+	return 0
+}
+
+// longestType is how many bytes of a type in a head are looked at.
+const longestType = 4000
 
 // closeOpen ends what was never closed: before the next declaration of the same depth when a branch was dropped, else with the file.
 func (f *file) closeOpen() {

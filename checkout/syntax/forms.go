@@ -56,6 +56,7 @@ func (f *file) scriptHead(h headInfo, ts []token, body bool, to int) headInfo {
 // bareHead handles `type name(…)`, as C, Java, C# and Dart write functions.
 func (f *file) bareHead(h headInfo, ts []token, body bool) headInfo {
 	p := -1
+	ts = f.withoutTypeParameters(ts)
 	for i, t := range ts {
 		if t.text == "(" && i > 0 && ts[i-1].word() && !notNames[ts[i-1].text] && ts[i-1].text != "noexcept" && ts[i-1].text != "alignas" {
 			p = i
@@ -96,6 +97,26 @@ func (f *file) bareHead(h headInfo, ts []token, body bool) headInfo {
 	}
 	h.ok = true
 	return h
+}
+
+// withoutTypeParameters drops what stands between a C# or Dart method's name and its parameters: `Task<T> Run<T>(`.
+func (f *file) withoutTypeParameters(ts []token) []token {
+	p := indexOf(ts, "(")
+	if p < 2 || ts[p-1].text != ">" || f.lang.name != "csharp" && f.lang.name != "dart" || indexOf(ts[:p], "=") >= 0 {
+		return ts
+	}
+	depth := 0
+	for i := p - 1; i > 0; i-- {
+		switch ts[i].text {
+		case ">":
+			depth++
+		case "<":
+			if depth--; depth == 0 {
+				return append(ts[:i:i], ts[p:]...)
+			}
+		}
+	}
+	return ts
 }
 
 // fieldHead handles constants and properties of Java and C#.

@@ -26,8 +26,11 @@ func TestOutlineFindsDeclarationsPerLanguage(t *testing.T) {
 		{"a.kt", "class A(val x: Int) {\n    fun <T> List<T>.g(): Int = 1\n\n    fun h() {\n    }\n}\n", "class A 1-6(1); function g<A 2-2(2); function h<A 4-5(4)"},
 		{"a.swift", "extension A {\n  func f() -> Int {\n    1\n  }\n}\n", "impl A 1-5(1); function f<A 2-4(2)"},
 		{"A.cs", "namespace N\n{\n    public class A\n    {\n        [X]\n        public int F(int x)\n        {\n            return 1;\n        }\n    }\n}\n", "namespace N 1-11(1); class A<N 3-10(3); function F<A 6-9(5)"},
+		{"B.cs", "class A\n{\n    public static P<T> Retry<T>(this B<T> b) =>\n        b.Retry(1);\n\n    Task<T> Run<T, U>(U u)\n        where T : class\n    {\n        return Wait<T>(u);\n    }\n}\n", "class A 1-11(1); function Retry<A 3-4(3); function Run<A 6-10(6)"},
+		{"B.java", "enum S {\n    /** First. */\n    One {\n        boolean next(T t) {\n            return true;\n        }\n    },\n    Two, Three(3) {\n        @Override boolean next(T t) {\n            return false;\n        }\n    };\n\n    S() {\n        this(0);\n    }\n}\n", "enum S 1-17(1); class One<S 3-7(2); function next<One 4-6(4); class Three<S 8-12(8); function next<Three 9-11(9); function S<S 14-16(14)"},
 		{"a.md", "# One\n\ntext\n\n```\n# no\n```\n\n## Two\n", "section One 1-8(1); section Two 9-9(9)"},
 		{"a.zig", "pub fn f(x: u8) void {\n    _ = '}';\n}\n", "function f 1-3(1)"},
+		{"b.zig", "x: u8,\n\nfn f() error{ A, B }!?struct { u8, u8 } {\n    return null;\n}\n\nconst S = struct {\n    y: u8,\n    z: u8,\n\n    fn g() E!void {\n        f();\n    }\n};\n\nconst E = error{\n    A,\n};\n", "function f 3-5(3); struct S 7-14(7); function g<S 11-13(11); constant E 16-18(16)"},
 	} {
 		t.Run(c.file, func(t *testing.T) {
 			t.Parallel()
