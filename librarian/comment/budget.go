@@ -39,10 +39,11 @@ func (k kind) comments() bool { return k == answer || k == progress }
 //     reasons, every write counts here.
 //   - 900 points a minute, of which a write costs 5 and a GraphQL mutation too: 80 writes are 400.
 //   - 100 requests at once. How many are under way is bounded by the workers of package queue.
-//   - A second between writes, if there are many
+//   - A second between writes, if there are many, and one after another
 //     (https://docs.github.com/en/rest/using-the-rest-api/best-practices-for-using-the-rest-api#pause-between-mutative-requests).
 //     That is kept for what notifies people, comments; a mark notifies nobody, and 👀 a second after 👀 would come late to most of
-//     those who ask at once.
+//     those who ask at once. The second begins when GitHub has answered: a request may be on its way for long, but what was answered
+//     had arrived, so that GitHub never sees two comments nearer to each other, however late either comes.
 const (
 	perMinute = 80
 	perHour   = 500
@@ -50,7 +51,7 @@ const (
 )
 
 // drift is how much later than others a write may arrive at GitHub, which counts when it comes there: the windows are longer by
-// that.
+// that, and so is the second after a comment of which GitHub said nothing.
 const drift = 2 * time.Second
 
 // limit is how many writes of every kind there may be in a window for one more of this kind to go, and how many of its own.
@@ -107,11 +108,12 @@ type account struct {
 	now func() time.Time
 
 	mu      sync.Mutex
-	booked  bool    // there is a ledger
-	known   bool    // what it has is in writes
-	writes  []spent // of the last hour, oldest first
-	pending []spent // those of them that are not in the ledger yet
-	comment time.Time
+	booked  bool      // there is a ledger
+	known   bool      // what it has is in writes
+	writes  []spent   // of the last hour, oldest first
+	pending []spent   // those of them that are not in the ledger yet
+	saying  bool      // a comment is on its way
+	comment time.Time // when the last one had arrived
 	until   time.Time // GitHub asked to wait
 	waiting [kinds][]*waiter
 	timer   *time.Timer // of the next look at waiting
@@ -151,8 +153,35 @@ func (b *budget) account(installation int64) *account {
 	return a
 }
 
-// acquire waits until a write of this kind may be made, and counts it. One that would have to wait for longer than its
-// kind's patience is a [librarian.RateLimitError].
+// spend waits until a write of this kind may be made, counts it, and makes it by send; no other comment goes while one is on its way.
+// One that would have to wait for longer than its kind's patience is a [librarian.RateLimitError], and is not made.
+func (b *budget) spend(ctx context.Context, installation int64, k kind, send func() error) error {
+	if err := b.acquire(ctx, installation, k); err != nil {
+		return err
+	}
+	arrived := false
+	defer func() { b.done(installation, k, arrived) }() // also if send panics, which ends a run and not the process
+	err := send()
+	arrived = err == nil || answered(err)
+	return err
+}
+
+// done tells that a write is over; arrived is false if it may still come to GitHub.
+func (b *budget) done(installation int64, k kind, arrived bool) {
+	if !k.comments() {
+		return
+	}
+	a := b.account(installation)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.saying, a.comment = false, a.now()
+	if !arrived {
+		a.comment = a.comment.Add(drift)
+	}
+	a.dispatch()
+}
+
+// acquire waits until a write of this kind may be made, and counts it. Who got it calls done.
 func (b *budget) acquire(ctx context.Context, installation int64, k kind) error {
 	a := b.account(installation)
 	if err := b.recall(ctx, a, installation); err != nil {
@@ -167,6 +196,7 @@ func (b *budget) acquire(ctx context.Context, installation int64, k kind) error 
 		return err
 	}
 	if err := b.ledger.Wrote(ctx, installation, librarian.Write{At: at, Kind: k.String()}); err != nil {
+		b.done(installation, k, true) // it is not made
 		return fmt.Errorf("the write cannot be accounted for: %w", err)
 	}
 	a.mu.Lock()
@@ -197,9 +227,13 @@ func (b *budget) recall(ctx context.Context, a *account, installation int64) err
 	}
 	a.writes = append(a.writes, a.pending...)
 	slices.SortStableFunc(a.writes, func(x, y spent) int { return x.at.Compare(y.at) })
+	late := time.Duration(0)
+	if !a.known { // a process that was killed may have sent its last one when it died
+		late = drift
+	}
 	for _, s := range a.writes {
 		if s.kind.comments() {
-			a.comment = latest(a.comment, s.at)
+			a.comment = latest(a.comment, s.at.Add(late))
 		}
 	}
 	a.known = true
@@ -309,7 +343,7 @@ func (a *account) dispatch() {
 			a.pending = append(a.pending, spent{now, next})
 		}
 		if next.comments() {
-			a.comment = now
+			a.saying = true
 		}
 		w.gone, w.at = true, now
 		close(w.free)
@@ -341,7 +375,11 @@ func (a *account) earliest(k kind) time.Time {
 			}
 		}
 	}
-	if k.comments() && !a.comment.IsZero() {
+	switch {
+	case !k.comments():
+	case a.saying:
+		at = latest(at, now.Add(spacing)) // at the earliest
+	case !a.comment.IsZero():
 		at = latest(at, a.comment.Add(spacing))
 	}
 	return at
@@ -363,5 +401,5 @@ func (a *account) idle() bool {
 		}
 	}
 	n := len(a.writes)
-	return (n == 0 || a.now().Sub(a.writes[n-1].at) >= time.Hour+drift) && !a.until.After(a.now())
+	return !a.saying && (n == 0 || a.now().Sub(a.writes[n-1].at) >= time.Hour+drift) && !a.until.After(a.now())
 }

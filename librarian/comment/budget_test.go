@@ -17,9 +17,12 @@ import (
 
 // grants records when writes were let go.
 type grants struct {
-	mu  sync.Mutex
-	all []grant
+	latency time.Duration // of GitHub
+	mu      sync.Mutex
+	all     []grant
 }
+
+func nothing() error { return nil }
 
 type grant struct {
 	kind kind
@@ -69,10 +72,15 @@ func (g *grants) write(t *testing.T, b *budget, k kind) time.Duration {
 	t.Helper()
 	start := time.Now()
 	for {
-		err := b.acquire(t.Context(), 7, k)
-		if err == nil {
+		var took time.Duration
+		err := b.spend(t.Context(), 7, k, func() error {
+			took = time.Since(start)
 			g.add(k)
-			return time.Since(start)
+			time.Sleep(g.latency)
+			return nil
+		})
+		if err == nil {
+			return took
 		}
 		var limit *librarian.RateLimitError
 		require.ErrorAs(t, err, &limit)
@@ -84,7 +92,7 @@ func (g *grants) write(t *testing.T, b *budget, k kind) time.Duration {
 func TestL1_TwentyQuestionsAtOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		b, g := newBudget(time.Now, nil, false), &grants{}
+		b, g := newBudget(time.Now, nil, false), &grants{latency: 400 * time.Millisecond}
 		var wg sync.WaitGroup
 		var mu sync.Mutex
 		var slowest, slowestEyes time.Duration
@@ -134,7 +142,7 @@ func TestL1_HundredRunsAnHour(t *testing.T) {
 							break
 						}
 						time.Sleep(at - time.Since(begun))
-						if err := b.acquire(t.Context(), 7, progress); err == nil {
+						if err := b.spend(t.Context(), 7, progress, nothing); err == nil {
 							g.add(progress)
 							shown = true
 						} else {
@@ -165,12 +173,72 @@ func TestL1_HundredRunsAnHour(t *testing.T) {
 	}
 }
 
+// However long a comment is on its way, GitHub sees no other within a second of it: also when it says nothing to one, the process
+// is killed, or what sends one panics.
+func TestL1_ASecondAsGitHubSeesIt(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(50) {
+		synctest.Test(t, func(t *testing.T) {
+			rnd := rand.New(rand.NewPCG(seed, 3))
+			var mu sync.Mutex
+			var arrived []time.Time
+			some := func(d time.Duration) time.Duration { return time.Duration(rnd.Int64N(int64(d))) }
+			arrive := func(late time.Duration) {
+				time.Sleep(late)
+				mu.Lock()
+				defer mu.Unlock()
+				arrived = append(arrived, time.Now())
+			}
+			l := &book{}
+			var wg sync.WaitGroup
+			for range 3 { // processes, one after the other
+				b := newBudget(time.Now, l, false)
+				for range 6 {
+					k := []kind{answer, answer, progress}[rnd.IntN(3)]
+					on, back, end := some(3*time.Second), some(time.Second), rnd.IntN(4)
+					wg.Go(func() {
+						defer func() { _ = recover() }()
+						err := b.spend(t.Context(), 7, k, func() error {
+							switch end {
+							case 0: // nobody waits for it
+								wg.Go(func() { arrive(on * 2 / 3) })
+								return errors.New("the connection was cut")
+							case 1:
+								wg.Go(func() { arrive(on * 2 / 3) })
+								panic("at sending")
+							}
+							arrive(on)
+							time.Sleep(back)
+							return nil
+						})
+						if limit, ok := errors.AsType[*librarian.RateLimitError](err); ok {
+							require.ErrorIs(t, limit, errBudget)
+						}
+					})
+				}
+				wg.Wait()
+				late := some(drift)
+				require.NoError(t, b.spend(t.Context(), 7, answer, func() error { // it dies with its last one on its way
+					wg.Go(func() { arrive(late) })
+					return nil
+				}))
+			}
+			wg.Wait()
+			require.Greater(t, len(arrived), 6)
+			slices.SortFunc(arrived, time.Time.Compare)
+			for i := 1; i < len(arrived); i++ {
+				require.GreaterOrEqual(t, arrived[i].Sub(arrived[i-1]), time.Second)
+			}
+		})
+	}
+}
+
 func TestL1_Order(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b, g := newBudget(time.Now, nil, false), &grants{}
 		for range minuteLimits[answer].all { // from now on one write leaves the minute each half second
-			require.NoError(t, b.acquire(t.Context(), 7, []kind{eyes, answer}[len(g.all)%2]))
+			require.NoError(t, b.spend(t.Context(), 7, []kind{eyes, answer}[len(g.all)%2], nothing))
 			g.add(eyes)
 			time.Sleep(time.Second / 2)
 		}
@@ -182,7 +250,7 @@ func TestL1_Order(t *testing.T) {
 			synctest.Wait()
 		}
 		require.Zero(t, g.write(t, b, eyes), "there is room for a first mark")
-		require.NoError(t, b.acquire(t.Context(), 8, answer))
+		require.NoError(t, b.spend(t.Context(), 8, answer, nothing))
 		require.Zero(t, time.Since(full), "another installation does not wait")
 		wg.Wait()
 		at := func(k kind, i int) time.Duration { return g.of(k)[i].Sub(full) }
@@ -201,19 +269,19 @@ func TestEachKindLeavesRoom(t *testing.T) {
 		b := newBudget(time.Now, nil, false)
 		spend := func(k kind) (n int) { // all that goes at once
 			for ; time.Until(b.account(7).earliest(k)) <= 0; n++ {
-				require.NoError(t, b.acquire(t.Context(), 7, k))
+				require.NoError(t, b.spend(t.Context(), 7, k, nothing))
 			}
 			return n
 		}
 		require.Equal(t, 44, spend(tidy))
 		require.Equal(t, 12, spend(ending))
-		require.NoError(t, b.acquire(t.Context(), 7, answer))
+		require.NoError(t, b.spend(t.Context(), 7, answer, nothing))
 		require.Equal(t, 23, spend(eyes))
 		require.Len(t, b.account(7).writes, perMinute)
 		time.Sleep(time.Minute + drift)
 		require.Equal(t, 60, spend(eyes), "a quarter of the minute stays for answers")
 		for range 12 {
-			require.NoError(t, b.acquire(t.Context(), 7, answer))
+			require.NoError(t, b.spend(t.Context(), 7, answer, nothing))
 		}
 	})
 }
@@ -225,15 +293,15 @@ func TestAcquireEnds(t *testing.T) {
 		b.pause(7, 20*time.Second)
 		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 		defer cancel()
-		require.ErrorIs(t, b.acquire(ctx, 7, answer), context.DeadlineExceeded)
+		require.ErrorIs(t, b.spend(ctx, 7, answer, nothing), context.DeadlineExceeded)
 		require.Empty(t, b.account(7).waiting[answer], "it left the queue")
 		require.Empty(t, b.account(7).writes, "it was not counted")
-		require.NoError(t, b.acquire(t.Context(), 7, answer), "a short pause is waited out")
+		require.NoError(t, b.spend(t.Context(), 7, answer, nothing), "a short pause is waited out")
 		b.pause(7, time.Hour)
 		for k := range kinds {
 			start := time.Now()
 			var limit *librarian.RateLimitError
-			require.ErrorAs(t, b.acquire(t.Context(), 7, k), &limit)
+			require.ErrorAs(t, b.spend(t.Context(), 7, k, nothing), &limit)
 			require.Zero(t, time.Since(start), "what is hopeless does not wait")
 			require.Equal(t, time.Hour, limit.RetryAfter())
 		}
@@ -249,12 +317,12 @@ func TestProgressGivesUpBehindAnswers(t *testing.T) {
 		b := newBudget(time.Now, nil, false)
 		var wg sync.WaitGroup
 		for range 20 {
-			wg.Go(func() { require.NoError(t, b.acquire(t.Context(), 7, answer)) })
+			wg.Go(func() { require.NoError(t, b.spend(t.Context(), 7, answer, nothing)) })
 		}
 		synctest.Wait()
 		start := time.Now()
 		var limit *librarian.RateLimitError
-		require.ErrorAs(t, b.acquire(t.Context(), 7, progress), &limit)
+		require.ErrorAs(t, b.spend(t.Context(), 7, progress, nothing), &limit)
 		require.Equal(t, progress.patience(), time.Since(start))
 		wg.Wait()
 		require.Len(t, b.account(7).writes, 20)
@@ -293,7 +361,7 @@ func TestL1_AcrossRestarts(t *testing.T) {
 			b := newBudget(time.Now, l, false)
 			for range 5 {
 				for _, k := range []kind{eyes, answer, ending, tidy, progress} {
-					if b.acquire(t.Context(), 7, k) == nil {
+					if b.spend(t.Context(), 7, k, nothing) == nil {
 						g.add(k)
 					}
 				}
@@ -304,13 +372,13 @@ func TestL1_AcrossRestarts(t *testing.T) {
 		require.Len(t, l.all, len(g.all))
 
 		l.fail = errors.New("the disk is full")
-		require.ErrorIs(t, newBudget(time.Now, l, false).acquire(t.Context(), 7, eyes), l.fail, "what is not known to be within the limits is not written")
+		require.ErrorIs(t, newBudget(time.Now, l, false).spend(t.Context(), 7, eyes, nothing), l.fail, "what is not known to be within the limits is not written")
 		l.fail = nil
 		b := newBudget(time.Now, l, false)
-		time.Sleep(time.Minute + drift)
-		require.NoError(t, b.acquire(t.Context(), 7, eyes))
+		time.Sleep(time.Hour + drift)
+		require.NoError(t, b.spend(t.Context(), 7, eyes, nothing))
 		l.fail = errors.New("the disk is full")
-		require.ErrorIs(t, b.acquire(t.Context(), 7, eyes), l.fail)
+		require.ErrorIs(t, b.spend(t.Context(), 7, eyes, nothing), l.fail)
 	})
 }
 

@@ -81,6 +81,13 @@ func missing(err error) bool {
 	return status(err) == http.StatusNotFound || status(err) == http.StatusGone
 }
 
+// answered reports whether GitHub said something to a write that failed, or it was not sent: it will not come there any more.
+func answered(err error) bool {
+	_, limit := errors.AsType[*librarian.RateLimitError](err)
+	_, graph := errors.AsType[*graphError](err)
+	return limit || graph || status(err) != 0
+}
+
 // uncertain reports whether a write may have been carried out although it failed.
 func uncertain(err error) bool {
 	if _, ok := errors.AsType[*librarian.RateLimitError](err); ok {

@@ -101,12 +101,9 @@ func (p *Poster) mutate(ctx context.Context, t target, k kind, mutation string, 
 
 func (p *Poster) budgeted(ctx context.Context, t target, k kind, send func() error) error {
 	for waited := time.Duration(0); ; {
-		if err := p.budget.acquire(ctx, t.place.Installation, k); err != nil {
-			return err
-		}
-		err := send()
+		err := p.budget.spend(ctx, t.place.Installation, k, send)
 		limit, ok := errors.AsType[*librarian.RateLimitError](err)
-		if !ok {
+		if !ok || errors.Is(err, errBudget) {
 			return err
 		}
 		p.budget.pause(t.place.Installation, limit.After)
