@@ -15,20 +15,21 @@ import (
 type kind int
 
 const (
-	eyes     kind = iota // the first mark: somebody looks whether they were heard
-	ending               // the mark that says how it ended
-	answer               // a comment that ends a run
-	tidy                 // a mark or comment of ours that is taken away
-	progress             // a comment that will be replaced
+	eyes       kind = iota // the first mark: somebody looks whether they were heard
+	ending                 // the mark that says how it ended
+	answer                 // a comment that ends a run
+	tidy                   // a mark or comment of ours that is taken away
+	withdrawal             // a check run of ours that is emptied, since it cannot be taken away
+	progress               // a comment that will be replaced
 	kinds
 )
 
-var kindNames = [kinds]string{"eyes", "ending", "answer", "tidy", "progress"}
+var kindNames = [kinds]string{"eyes", "ending", "answer", "tidy", "withdrawal", "progress"}
 
 func (k kind) String() string { return kindNames[k] }
 
 // comments reports whether a write of this kind makes or edits a comment.
-func (k kind) comments() bool { return k == answer || k == progress }
+func (k kind) comments() bool { return k == answer || k == withdrawal || k == progress }
 
 // What GitHub allows, for each installation:
 //
@@ -62,8 +63,8 @@ type limit struct{ all, own int }
 // next minute, and so does progress. Those who ask in the meantime find room for their 👀, which in turn leaves a quarter of the
 // minute to answers. In an hour a hundred runs have room; progress goes while less than two fifths are used.
 var (
-	minuteLimits = [kinds]limit{eyes: {80, 60}, ending: {56, 56}, answer: {72, 72}, tidy: {44, 44}, progress: {32, 20}}
-	hourLimits   = [kinds]limit{eyes: {500, 300}, ending: {480, 480}, answer: {490, 490}, tidy: {470, 470}, progress: {200, 200}}
+	minuteLimits = [kinds]limit{eyes: {80, 60}, ending: {56, 56}, answer: {72, 72}, tidy: {44, 44}, withdrawal: {44, 44}, progress: {32, 20}}
+	hourLimits   = [kinds]limit{eyes: {500, 300}, ending: {480, 480}, answer: {490, 490}, tidy: {470, 470}, withdrawal: {470, 470}, progress: {200, 200}}
 )
 
 // patience is how long a write waits here before it is given back to who can wait longer and hold up nothing. 👀 holds up the 👀 of

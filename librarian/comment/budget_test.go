@@ -194,7 +194,7 @@ func TestL1_ASecondAsGitHubSeesIt(t *testing.T) {
 			for range 3 { // processes, one after the other
 				b := newBudget(time.Now, l, false)
 				for range 6 {
-					k := []kind{answer, answer, progress}[rnd.IntN(3)]
+					k := []kind{answer, withdrawal, progress}[rnd.IntN(3)]
 					on, back, end := some(3*time.Second), some(time.Second), rnd.IntN(4)
 					wg.Go(func() {
 						defer func() { _ = recover() }()

@@ -183,5 +183,5 @@ func (m checks) remove(ctx context.Context, r *remark) error {
 		return nil
 	}
 	c := checkRun{Status: "completed", Conclusion: "neutral", Output: checkOutput{"Withdrawn", "What was shown here was withdrawn."}}
-	return m.p.write(ctx, m.t, tidy, http.MethodPatch, fmt.Sprintf("check-runs/%d", abs(r.id)), c, nil)
+	return m.p.write(ctx, m.t, withdrawal, http.MethodPatch, fmt.Sprintf("check-runs/%d", abs(r.id)), c, nil)
 }

@@ -12,8 +12,9 @@
 //   - The target of every write is the [librarian.Place] that is handed in.
 //   - A comment is taken for ours only if GitHub says that our App, or its account, wrote it and it begins with the marker of the
 //     run; a marker in somebody else's comment is text.
-//   - For each installation comments are a second apart as GitHub sees them, and all writes within 80 a minute and 500 an hour, also those of a process
-//     that was killed (the ledger); reactions go first, answers next, progress last, and each leaves room for what goes before it.
+//   - For each installation comments are a second apart as GitHub sees them, and all writes within 80 a minute and 500 an hour, also
+//     those of a process that was killed (the ledger); reactions go first, answers next, progress last, and each leaves room for
+//     what goes before it.
 //
 // It needs a client narrowed to the place's repository, and that one process at a time works on a run (its lease).
 package comment
