@@ -30,12 +30,25 @@ func (c *call) targetIssue(write bool, role string) (*issue, error) {
 	}
 	i := r.issue(number)
 	switch {
+	case i == nil && r.moved[number] != nil:
+		return nil, c.moved(r.moved[number])
 	case i == nil && r.gone[number]:
 		return nil, &apiError{status: http.StatusGone, message: "This issue was deleted"}
 	case i == nil:
 		return nil, notFound()
 	}
 	return i, c.permit(r, threadNeed(i, write, role))
+}
+
+// moved is the answer to a request for an issue that was transferred. See
+// https://docs.github.com/en/rest/issues/issues#get-an-issue.
+func (c *call) moved(i *issue) error {
+	_, rest, _ := strings.Cut(c.r.URL.EscapedPath(), "/issues/"+c.params["number"])
+	to := c.api("/repositories/%d/issues/%d", i.repo.id, i.number) + rest
+	if c.r.URL.RawQuery != "" {
+		to += "?" + c.r.URL.RawQuery
+	}
+	return &apiError{status: http.StatusMovedPermanently, message: "Moved Permanently", header: http.Header{"Location": {to}}, extra: object{"url": to}}
 }
 
 func (s *Server) issueURL(i *issue) string {

@@ -241,6 +241,32 @@ func (s *Server) DeleteIssue(fullName string, number int, login string) error {
 	})
 }
 
+// TransferIssue moves an issue to another repository of the same owner as somebody: it gets a number there, and where it was GitHub
+// points to it. Its comments go with it, and are not to be had at their old paths any more.
+func (s *Server) TransferIssue(fullName string, number int, login, to string) error {
+	return s.onIssue("transfer issue", fullName, number, login, func(i *issue, by actor) error {
+		target, err := s.repo(to)
+		if err != nil {
+			return err
+		}
+		if i.pull != nil || target.owner != i.repo.owner || target == i.repo {
+			return fmt.Errorf("#%d cannot be transferred to %s", number, to)
+		}
+		from, before := i.repo, s.issueJSON(i)
+		s.emitIssue(i, by, "transferred", nil)
+		from.issues = slices.DeleteFunc(slices.Clone(from.issues), func(x *issue) bool { return x == i })
+		if from.moved = maps.Clone(from.moved); from.moved == nil {
+			from.moved = map[int64]*issue{}
+		}
+		from.moved[int64(number)] = i
+		target.lastNumber++
+		i.id, i.repo, i.number, i.updated = s.world.id(), target, target.lastNumber, s.now()
+		target.issues = append(target.issues, i)
+		s.emitIssue(i, by, "opened", object{"changes": object{"old_issue": before, "old_repository": s.repoJSON(from, nil)}})
+		return nil
+	})
+}
+
 // LockIssue locks or unlocks the conversation as somebody.
 func (s *Server) LockIssue(fullName string, number int, login string, locked bool) error {
 	return s.onIssue("lock issue", fullName, number, login, func(i *issue, by actor) error {

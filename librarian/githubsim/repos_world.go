@@ -67,12 +67,13 @@ type repo struct {
 	deleted       bool
 	created       time.Time
 	updated       time.Time
-	grants        map[int64]grant // by user id
-	issues        []*issue        // pull requests among them, by number
-	discussions   []*discussion   // by number
-	lastNumber    int             // of issues, pull requests and discussions
-	gone          map[int64]bool  // numbers of deleted issues
-	checks        []*checkRun     // oldest first
+	grants        map[int64]grant  // by user id
+	issues        []*issue         // pull requests among them, by number
+	discussions   []*discussion    // by number
+	lastNumber    int              // of issues, pull requests and discussions
+	gone          map[int64]bool   // numbers of deleted issues
+	moved         map[int64]*issue // issues that were transferred, by the numbers they had
+	checks        []*checkRun      // oldest first
 }
 
 // grant is what a collaborator was given.

@@ -39,6 +39,9 @@ func (h *Hub) Thread(ctx context.Context, place librarian.Place) (librarian.Thre
 		return librarian.Thread{}, failed("thread", err)
 	}
 	issue, _, err := c.Issues.Get(ctx, name.Owner, name.Name, place.Number)
+	if err == nil {
+		err = stays(ctx, c, name, place, issue)
+	}
 	if err != nil {
 		return librarian.Thread{}, failed("thread", err)
 	}
@@ -148,6 +151,7 @@ func (h *Hub) TriggerExists(ctx context.Context, place librarian.Place) (bool, e
 		issue, _, err = c.Issues.Get(ctx, name.Owner, name.Name, place.Number)
 		if err == nil {
 			there = asks(place, issue)
+			err = stays(ctx, c, name, place, issue)
 		}
 		err = failed("trigger", err)
 	}
@@ -165,6 +169,26 @@ func asks(place librarian.Place, issue *github.Issue) bool {
 	}
 	// Of a pull request deliveries tell its own id, and the issues API tells another one.
 	return place.Kind == librarian.PlacePull && issue.IsPullRequest()
+}
+
+// stays is [librarian.ErrNotFound] for an issue that was transferred: GitHub leads to where it is now. That may be public, so that
+// reading on would work; but nothing can be posted there. A repository that was renamed is led to, too, and is the same one.
+func stays(ctx context.Context, c *github.Client, name librarian.RepoName, place librarian.Place, issue *github.Issue) error {
+	in := func(fullName string) bool {
+		return strings.HasSuffix(strings.ToLower(issue.GetRepositoryURL()), "/repos/"+strings.ToLower(fullName))
+	}
+	switch {
+	case issue.GetNumber() != place.Number:
+		return librarian.ErrNotFound
+	case in(name.String()):
+		return nil
+	}
+	_, number, _ := place.Repo.GitHub()
+	repo, _, err := c.Repositories.GetByID(ctx, number)
+	if err == nil && !in(repo.GetFullName()) {
+		return librarian.ErrNotFound
+	}
+	return err
 }
 
 // gone tells a deleted object from one that may not be seen just now: a suspended App must not cancel every run.

@@ -190,3 +190,20 @@ func TestT2_PullRequest(t *testing.T) {
 	require.Equal(t, "main", got.Pull.BaseRef)
 	require.Empty(t, got.Pull.HeadRepo, "the fork is gone")
 }
+
+// A repository's new name leads to the same issue, also while the name that its token was minted with is believed; a transfer does not.
+func TestT7_ThreadOfARenamedRepositoryAndOfATransferredIssue(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, githubsim.Options{})
+	i, err := w.OpenIssue("acme/app", "ada", "Where?", "Here.")
+	require.NoError(t, err)
+	place := w.place("acme/app", i, 0)
+	_, err = w.hub.Thread(ctx, place)
+	require.NoError(t, err)
+	require.NoError(t, w.RenameRepo("acme/app", "application"))
+	_, err = w.hub.Thread(ctx, place)
+	require.NoError(t, err)
+	require.NoError(t, w.TransferIssue("acme/application", i.Number, "ada", "acme/other"))
+	_, err = w.hub.Thread(ctx, place)
+	require.ErrorIs(t, err, librarian.ErrNotFound)
+}
