@@ -3,6 +3,7 @@ package run
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/librarian-app/librarian/librarian"
@@ -52,10 +53,10 @@ func (r *Runner) withinCaps(ctx context.Context, run librarian.Run, l settings.L
 		used, cap float64
 		line      string
 	}{
-		{BudgetUser, float64(user), float64(l.UserRuns), "You have asked " + questions(l.UserRuns, "", "") + " in a day, which is the limit here."},
-		{BudgetRepository, float64(repo), float64(l.RepositoryRuns), questions(l.RepositoryRuns, " was asked", " were asked") + " in this repository in a day, which is the limit."},
-		{BudgetThread, float64(thread), ThreadRunsHour, questions(ThreadRunsHour, " was asked", " were asked") + " in this thread in an hour, which is the limit."},
-		{BudgetInstallation, cost, l.MonthlyCost, fmt.Sprintf("This month's budget of $%.0f is spent.", l.MonthlyCost)},
+		{BudgetUser, float64(user), float64(l.UserRuns), "You have asked " + questions(l.UserRuns, "", "") + " in the last 24 hours, which is the limit here."},
+		{BudgetRepository, float64(repo), float64(l.RepositoryRuns), questions(l.RepositoryRuns, " was asked", " were asked") + " in this repository in the last 24 hours, which is the limit."},
+		{BudgetThread, float64(thread), ThreadRunsHour, questions(ThreadRunsHour, " was asked", " were asked") + " in this thread in the last hour, which is the limit."},
+		{BudgetInstallation, cost, l.MonthlyCost, "This month's budget of " + dollars(l.MonthlyCost) + " is spent; the next one begins on " + monthOf(now).AddDate(0, 1, 0).Format("2 January") + " (UTC)."},
 	} {
 		if c.cap <= 0 || i == 0 && run.Request.Principal.Repository { // configured events have the repository's cap
 			continue
@@ -79,6 +80,9 @@ func (r *Runner) withinCaps(ctx context.Context, run librarian.Run, l settings.L
 	}
 	return nil, nil
 }
+
+// dollars leaves out the cents where there are none.
+func dollars(d float64) string { return "$" + strings.TrimSuffix(fmt.Sprintf("%.2f", d), ".00") }
 
 func questions(n int, one, many string) string {
 	if n == 1 {
