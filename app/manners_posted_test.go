@@ -139,5 +139,5 @@ func TestNotifyEditKeepsOneComment(t *testing.T) {
 	require.Equal(t, progress.ID, end.ID, "the progress comment became the answer")
 	require.Contains(t, end.Body, "/blob/")
 	f.rest()
-	require.Contains(t, f.command("acme/pantry", simUser, "@librarian status"), "published")
+	require.Contains(t, f.command("acme/pantry", simUser, "@librarian status"), ": answered, asked by")
 }

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -19,6 +20,18 @@ type StatusLine struct {
 	Votes    librarian.VotesData // on its answer
 }
 
+// stateNames are what readers are told of the states: not what they are called in the log.
+var stateNames = map[librarian.State]string{
+	librarian.StateQueued:      "waiting for its turn",
+	librarian.StateRunning:     "being worked on",
+	librarian.StateVerified:    "about to be posted",
+	librarian.StatePublished:   "answered",
+	librarian.StateFailed:      "failed",
+	librarian.StateCancelled:   "stopped",
+	librarian.StateDeclined:    "declined",
+	librarian.StateInterrupted: "interrupted",
+}
+
 // Status makes the comment that lists a thread's runs, the newest first.
 func (c Comment) Status(lines []StatusLine) string {
 	if len(lines) == 0 {
@@ -26,7 +39,7 @@ func (c Comment) Status(lines []StatusLine) string {
 	}
 	var out []string
 	for _, l := range lines {
-		s := fmt.Sprintf("- %s: %s, asked by %s", c.code(clip(firstLine(l.Question), 100)), l.State, c.code(l.Asker))
+		s := fmt.Sprintf("- %s: %s, asked by %s", c.code(clip(firstLine(l.Question), 100)), cmp.Or(stateNames[l.State], string(l.State)), c.code(l.Asker))
 		if l.Since > 0 {
 			s += ", " + Took(l.Since) + " ago"
 		}
