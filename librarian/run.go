@@ -159,6 +159,8 @@ type PostedData struct {
 	URL     string `json:"url,omitempty"`
 	Deleted bool   `json:"deleted,omitempty"`
 	Last    bool   `json:"last,omitempty"` // with it all parts are there
+	// Faults stands for the faults of settings files that the comment tells; empty: none.
+	Faults string `json:"faults,omitempty"`
 }
 
 // VotesData is what readers thought of the answer when somebody last looked.

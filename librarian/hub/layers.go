@@ -76,14 +76,14 @@ func (l *Layers) Effective(ctx context.Context, installation int64, repo librari
 	var g errgroup.Group // side by side: somebody waits for a sign
 	g.Go(func() (err error) {
 		organisation, err = l.layer(ctx, installation, librarian.RepoName{Owner: name.Owner, Name: OrganisationRepo}, OrganisationFile,
-			func() (*github.Client, error) { return l.organisation(ctx, installation, name.Owner) })
+			func() (*github.Client, bool, error) { return l.organisation(ctx, installation, name.Owner) })
 		if err != nil {
 			return failed("settings: organisation", err)
 		}
 		return nil
 	})
 	g.Go(func() (err error) {
-		repository, err = l.layer(ctx, installation, name, RepositoryFile, func() (*github.Client, error) { return l.hub.client(key), nil })
+		repository, err = l.layer(ctx, installation, name, RepositoryFile, func() (*github.Client, bool, error) { return l.hub.client(key), false, nil })
 		if err != nil {
 			return failed("settings: repository", err)
 		}
@@ -126,27 +126,27 @@ func (l *Layers) Forget(installation int64) {
 	}
 }
 
-// organisation is a client for an owner's .github repository; nil when there is none.
-func (l *Layers) organisation(ctx context.Context, installation int64, owner string) (*github.Client, error) {
+// organisation is a client for an owner's .github repository, and whether that is private; nil when there is none.
+func (l *Layers) organisation(ctx context.Context, installation int64, owner string) (c *github.Client, private bool, err error) {
 	name := librarian.RepoName{Owner: owner, Name: OrganisationRepo}
 	repo, err := l.hub.ByName(ctx, installation, name)
 	switch {
 	case errors.Is(err, librarian.ErrNotFound):
-		return nil, nil
+		return nil, false, nil
 	case err != nil:
-		return nil, err
+		return nil, false, err
 	case !name.Equal(librarian.RepoName{Owner: repo.Owner, Name: repo.Name}): // it was renamed: no longer what the name says
-		return nil, nil
+		return nil, false, nil
 	}
 	_, number, _ := repo.ID.GitHub()
 	if repo.Installation == 0 {
-		return l.hub.client(tokenKey{class: classFacts, installation: installation}), nil
+		return l.hub.client(tokenKey{class: classFacts, installation: installation}), repo.Private(), nil
 	}
-	return l.hub.client(tokenKey{classRead, installation, number}), nil
+	return l.hub.client(tokenKey{classRead, installation, number}), repo.Private(), nil
 }
 
 // layer reads one file, or has it from a moment ago.
-func (l *Layers) layer(ctx context.Context, installation int64, name librarian.RepoName, file string, client func() (*github.Client, error)) (settings.Layer, error) {
+func (l *Layers) layer(ctx context.Context, installation int64, name librarian.RepoName, file string, client func() (c *github.Client, private bool, err error)) (settings.Layer, error) {
 	key := layerKey{installation, strings.ToLower(name.String()), file}
 	l.mu.Lock()
 	kept, ok := l.kept[key]
@@ -156,7 +156,8 @@ func (l *Layers) layer(ctx context.Context, installation int64, name librarian.R
 		return kept.layer, nil
 	}
 	layer := settings.Layer{Source: name.String() + "/" + file}
-	c, err := client()
+	c, private, err := client()
+	layer.Private = private
 	if err == nil && c != nil {
 		layer.Raw, layer.Found, err = load(ctx, c, name, file)
 	}

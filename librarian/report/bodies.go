@@ -85,7 +85,7 @@ type Help struct {
 	Version string
 	// Settings are further sentences on what is in force here, and on what is left of the budgets.
 	Settings []string
-	Problem  string // a fault of the repository's settings, told to who asks here; may be empty
+	Problems []string // faults of the settings files, told to who asks here
 }
 
 // Help makes the comment that says how to ask.
@@ -113,8 +113,8 @@ func (c Comment) Help(h Help) string {
 		}
 		blocks = append(blocks, strings.Join(lines, "\n"))
 	}
-	if h.Problem != "" {
-		blocks = append(blocks, "**Settings:** "+c.clean(oneLine(h.Problem)))
+	if c.Problems = h.Problems; len(c.Problems) > 0 {
+		blocks = append(blocks, c.settings(len(c.Problems)))
 	}
 	if h.Version != "" {
 		blocks = append(blocks, "<sub>librarian "+EscapeText(oneLine(h.Version))+"</sub>")

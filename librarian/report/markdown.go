@@ -174,13 +174,35 @@ func (c Comment) tail(o librarian.Outcome, trace []librarian.ToolEndData) string
 		how = "To go on from here, comment " + c.code("@"+c.Bot+" continue "+string(c.Run)+" <question>") + "."
 	}
 	footer := fmt.Sprintf("<sub>%s · run <code>%s</code></sub>\n\n<sub>%s</sub>", EscapeText(Footer(o)), c.Run, how)
-	for _, p := range c.Problems {
-		footer = "**Settings:** " + c.clean(oneLine(p)) + "\n\n" + footer
+	if s := c.settings(maxProblems); s != "" {
+		footer = s + "\n\n" + footer
 	}
 	if len(trace) == 0 {
 		return footer
 	}
 	return c.folded(trace) + "\n\n" + footer
+}
+
+// maxProblems is how many faults of settings an answer tells; help tells all.
+const maxProblems = 3
+
+// settings tells the faults of settings files, at most so many of them.
+func (c Comment) settings(most int) string {
+	told := c.Problems[:min(len(c.Problems), most)]
+	if len(told) == 0 {
+		return ""
+	}
+	out := "**Settings:** " + c.clean(oneLine(told[0]))
+	if len(told) > 1 {
+		out = "**Settings:**\n"
+		for _, p := range told {
+			out += "\n- " + c.clean(oneLine(p))
+		}
+		if more := len(c.Problems) - len(told); more > 0 {
+			out += "\n- and " + plural(more, "other", "others") + ", which " + c.code("@"+c.Bot+" help") + " lists"
+		}
+	}
+	return out
 }
 
 // folded is the whole trace, folded up. The blank lines make GitHub render what is inside.

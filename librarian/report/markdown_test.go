@@ -175,7 +175,7 @@ func TestW6_W7_P3_P4_EverythingIsCleaned(t *testing.T) {
 	o.Message, o.LastText = bad, bad
 	trace := []librarian.ToolEndData{{Verb: "bash", Subject: bad, Summary: bad, IsError: true}}
 	c := thread()
-	bodies := append(c.Answer(o, trace), c.Refusal(bad), c.Notice(bad), c.Help(Help{Problem: bad, WhoMay: bad}), c.Progress(Progress{Question: bad, Running: bad, Calls: trace}))
+	bodies := append(c.Answer(o, trace), c.Refusal(bad), c.Notice(bad), c.Help(Help{Problems: []string{bad, bad}, WhoMay: bad}), c.Progress(Progress{Question: bad, Running: bad, Calls: trace}))
 	for _, body := range bodies {
 		require.NotContains(t, body, "ghs_0123456789")
 		require.NotContains(t, body, "s3cr3t-value")

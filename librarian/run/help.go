@@ -17,8 +17,8 @@ func (r *Runner) help(ctx context.Context, run librarian.Run, adm admission) (re
 	name, _ := s.Models.Pick("", private)
 	h := report.Help{
 		Model: name, Version: r.o.Version, Reads: "I read this repository and public ones.",
-		WhoMay:  "Who has " + s.Ask.Least(adm.repo.Visibility).String() + " permission in this repository may ask.",
-		Problem: strings.Join(problems(adm.faults), "; "),
+		WhoMay:   "Who has " + s.Ask.Least(adm.repo.Visibility).String() + " permission in this repository may ask.",
+		Problems: problems(adm),
 	}
 	if s.Read.OwnOnly {
 		h.Reads = "I read this repository and no other."
@@ -90,13 +90,13 @@ func (r *Runner) left(ctx context.Context, run librarian.Run, l settings.Limits)
 	}
 	var out []string
 	if l.UserRuns > 0 {
-		out = append(out, fmt.Sprintf("%d of your %d questions of a day", max(l.UserRuns-user, 0), l.UserRuns))
+		out = append(out, fmt.Sprintf("%d of your %d questions in 24 hours", max(l.UserRuns-user, 0), l.UserRuns))
 	}
 	if l.RepositoryRuns > 0 {
 		out = append(out, fmt.Sprintf("%d of this repository's %d", max(l.RepositoryRuns-repo, 0), l.RepositoryRuns))
 	}
 	if l.MonthlyCost > 0 {
-		out = append(out, fmt.Sprintf("$%.2f of the month's $%.2f", max(l.MonthlyCost-cost, 0), l.MonthlyCost))
+		out = append(out, fmt.Sprintf("%s of the month's %s", dollars(max(l.MonthlyCost-cost, 0)), dollars(l.MonthlyCost)))
 	}
 	if len(out) == 0 {
 		return "Nothing bounds how many questions may be asked.", nil
@@ -104,4 +104,8 @@ func (r *Runner) left(ctx context.Context, run librarian.Run, l settings.Limits)
 	return "Left: " + strings.Join(out, ", ") + ".", nil
 }
 
-func monthOf(t time.Time) time.Time { return time.Date(t.Year(), t.Month(), 1, 0, 0, 0, 0, time.UTC) }
+// monthOf is when the calendar month began that t is in, in UTC wherever the server stands.
+func monthOf(t time.Time) time.Time {
+	t = t.UTC()
+	return time.Date(t.Year(), t.Month(), 1, 0, 0, 0, 0, time.UTC)
+}

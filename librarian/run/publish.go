@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/fnv"
+	"io"
 	"slices"
 
 	"github.com/librarian-app/librarian/librarian"
@@ -53,6 +55,7 @@ func (r *Runner) Publish(ctx context.Context, id librarian.RunID) error {
 			go r.watchForStop(posting, id, stop)
 		}
 		sign, err := r.post(posting, run, h)
+		var late *errRefused
 		switch {
 		case err != nil && errors.Is(context.Cause(posting), ErrStopped):
 			if err := r.unpost(ctx, run); err != nil {
@@ -60,13 +63,25 @@ func (r *Runner) Publish(ctx context.Context, id librarian.RunID) error {
 			}
 			r.sign(ctx, run, r.unlessTakenBack(ctx, run, librarian.ReactionConfused))
 			note, to = "stopped before it was posted", librarian.StateCancelled
-		case errors.Is(err, errWithdrawn): // T10
-			note, to = "not posted: the progress comment was deleted", librarian.StateCancelled
+		case errors.Is(err, errWithdrawn), errors.Is(err, errQuestionGone): // T10
+			note, to = "not posted: "+err.Error(), librarian.StateCancelled
+			r.sign(ctx, run, librarian.ReactionNone)
 		case errors.Is(err, errSuperseded):
 			note, to = "not posted: "+err.Error(), librarian.StateCancelled
 		case errors.Is(err, librarian.ErrCannotPost), errors.Is(err, librarian.ErrNotFound):
 			note += "not posted: " + err.Error()
+			if to == librarian.StatePublished { // it was not, so that it may be asked again
+				to = librarian.StateFailed
+			}
 			r.o.Logger.WarnContext(ctx, "the outcome could not be posted", "run", id, "error", err)
+			r.signOrNone(ctx, run, librarian.ReactionConfused)
+		case errors.As(err, &late):
+			note, to = "not posted: "+late.Error(), librarian.StateFailed // it was paid for and counts, as one that was never admitted does not
+			if late.silent {
+				r.sign(ctx, run, librarian.ReactionNone)
+			} else {
+				r.signOrNone(ctx, run, librarian.ReactionConfused)
+			}
 		case err != nil:
 			return err
 		case sign != "":
@@ -124,8 +139,11 @@ func (r *Runner) post(ctx context.Context, run librarian.Run, h history) (sign l
 	}
 	if there, err := r.o.Threads.TriggerExists(ctx, place); err != nil {
 		return "", err
-	} else if !there { // T10: the question was deleted while the run worked
-		return "", r.unpost(ctx, run)
+	} else if !there { // T10
+		if err := r.unpost(ctx, run); err != nil {
+			return "", err
+		}
+		return "", errQuestionGone
 	}
 	if id := h.comment(librarian.RoleProgress, 1); id != 0 && h.comment(librarian.RoleAnswer, 1) == 0 {
 		if there, err := r.o.Poster.Exists(ctx, place, id); err != nil {
@@ -138,8 +156,11 @@ func (r *Runner) post(ctx context.Context, run librarian.Run, h history) (sign l
 	if err != nil {
 		return "", err
 	}
-	if refused != nil { // the asker, the repository or the right to it is gone by now
-		return "", r.clear(ctx, run, h)
+	if refused != nil {
+		if err := r.clear(ctx, run, h); err != nil {
+			return "", err
+		}
+		return "", &errRefused{refused.Reason, refused.Silent}
 	}
 	show, err := r.mayShow(ctx, run, h, adm)
 	if err != nil {
@@ -161,6 +182,25 @@ func (r *Runner) post(ctx context.Context, run librarian.Run, h history) (sign l
 		}
 	}
 	return endsWith(o), nil
+}
+
+// errQuestionGone is a question that was deleted while the run worked.
+var errQuestionGone = errors.New("run: the question was deleted")
+
+// errRefused is an answer to a question that would not be admitted any more: the asker, the repository or the right to it is gone
+// by now.
+type errRefused struct {
+	reason string
+	silent bool // nobody is owed a sign, or none can be left
+}
+
+func (e *errRefused) Error() string { return e.reason }
+
+// signOrNone marks what asked; where no mark can be set, the one that says that it is worked on goes.
+func (r *Runner) signOrNone(ctx context.Context, run librarian.Run, s librarian.Reaction) {
+	if err := r.o.Poster.React(ctx, run.Request.Place, s); err != nil {
+		r.sign(ctx, run, librarian.ReactionNone)
+	}
 }
 
 func endsWith(o librarian.Outcome) librarian.Reaction {
@@ -204,7 +244,16 @@ func (r *Runner) mayShow(ctx context.Context, run librarian.Run, h history, adm 
 // becomes the first of them.
 func (r *Runner) answer(ctx context.Context, run librarian.Run, o librarian.Outcome, adm admission, h history, edit bool) error {
 	c := r.comment(run)
-	c.Repo, c.Problems = adm.repo.ID, problems(adm.faults)
+	c.Repo, c.Problems = adm.repo.ID, problems(adm)
+	if h.faults = digest(c.Problems); h.faults != "" {
+		told, err := r.faultsTold(ctx, run, h.faults)
+		if err != nil {
+			return err
+		}
+		if told {
+			c.Problems, h.faults = nil, ""
+		}
+	}
 	for {
 		err := r.say(ctx, run, h, librarian.RoleAnswer, bodies(c, o, h.calls), edit)
 		if !errors.Is(err, librarian.ErrTooLong) || c.Limit == shortest {
@@ -251,6 +300,9 @@ func (r *Runner) say(ctx context.Context, run librarian.Run, h history, role str
 			continue
 		}
 		posted.Role, posted.Part, posted.Last = role, p.Part, i == len(parts)-1
+		if posted.Last {
+			posted.Faults = h.faults
+		}
 		// Made is made: the log must know it even if the run is being stopped.
 		if err := r.record(context.WithoutCancel(ctx), run.ID, librarian.EventPosted, posted); err != nil {
 			return err
@@ -272,10 +324,52 @@ func (r *Runner) clear(ctx context.Context, run librarian.Run, h history) error 
 }
 
 // problems are the faults of settings files, to be told to who asked.
-func problems(faults []settings.Fault) []string {
+func problems(adm admission) []string {
 	var out []string
-	for _, f := range faults {
-		out = append(out, f.String())
+	for _, f := range adm.faults {
+		if s := f.In(librarian.RepoName{Owner: adm.repo.Owner, Name: adm.repo.Name}).String(); !slices.Contains(out, s) {
+			out = append(out, s)
+		}
 	}
 	return out
+}
+
+// digest stands for faults in a run's log; empty: none.
+func digest(problems []string) string {
+	if len(problems) == 0 {
+		return ""
+	}
+	h := fnv.New64a()
+	for _, p := range problems {
+		_, _ = io.WriteString(h, p+"\n")
+	}
+	return fmt.Sprintf("%x", h.Sum64())
+}
+
+// maxLooked bounds the runs of a thread that are looked through for what they told.
+const maxLooked = 20
+
+// faultsTold reports whether an answer in this thread told these very faults: once is enough, and help tells them again.
+func (r *Runner) faultsTold(ctx context.Context, run librarian.Run, faults string) (bool, error) {
+	runs, err := r.questions(ctx, run.Request.Place, false)
+	if err != nil {
+		return false, err
+	}
+	for _, x := range runs[:min(len(runs), maxLooked)] {
+		if x.ID == run.ID || !x.State.Final() {
+			continue
+		}
+		events, err := r.o.Log.Events(ctx, x.ID, 0)
+		if err != nil {
+			return false, fmt.Errorf("run: %w", err)
+		}
+		h, err := readHistory(events, x.Attempt)
+		if err != nil {
+			return false, err
+		}
+		if slices.ContainsFunc(h.posted, func(p librarian.PostedData) bool { return p.Faults == faults && !p.Deleted }) {
+			return true, nil
+		}
+	}
+	return false, nil
 }

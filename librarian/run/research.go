@@ -139,6 +139,7 @@ type history struct {
 	posted  []librarian.PostedData
 	opened  []librarian.RepoID // by any attempt
 	votes   librarian.VotesData
+	faults  string // of settings, to be told by the answer that is being posted; see digest
 }
 
 func readHistory(events []librarian.Event, attempt int) (history, error) {

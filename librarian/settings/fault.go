@@ -3,6 +3,8 @@ package settings
 import (
 	"fmt"
 	"strings"
+
+	"github.com/librarian-app/librarian/librarian"
 )
 
 // Fault is something in a layer that was ignored, or made it count as the strictest. It repeats words of the file, so it is
@@ -12,6 +14,16 @@ type Fault struct {
 	Line    int    // from 1; 0: the file as a whole
 	Key     string // as in ask.public; empty: the file as a whole
 	Message string
+	Private bool // the file is in a private repository
+}
+
+// In is what may be said of a fault in a thread of that repository: others may be read by people who cannot read a private file
+// (outside collaborators too), and are told none of its words.
+func (f Fault) In(repo librarian.RepoName) Fault {
+	if own := repo.String() + "/"; f.Private && !(len(f.Source) > len(own) && strings.EqualFold(f.Source[:len(own)], own)) {
+		f.Key, f.Message = "", "there is a fault, which is told in full in that repository's own threads"
+	}
+	return f
 }
 
 // String is one line: file, line, key and what is wrong.
@@ -38,14 +50,21 @@ type faults struct {
 	access bool // one of them makes the access keys count as the strictest
 }
 
+// strictest is what a fault of access comes to; whoever asks would else not know why others are turned away.
+const strictest = "until mended, only people with write permission may ask, and only this repository is read"
+
 func (f *faults) add(line int, key, format string, args ...any) {
 	top, _, _ := strings.Cut(key, ".")
 	top, _, _ = strings.Cut(top, "[")
+	message := fmt.Sprintf(format, args...)
 	if !plain[top] {
+		if !f.access {
+			message += "; " + strictest
+		}
 		f.access = true
 	}
 	if len(f.all) < maxFaults {
-		f.all = append(f.all, Fault{Source: f.source, Line: line, Key: key, Message: fmt.Sprintf(format, args...)})
+		f.all = append(f.all, Fault{Source: f.source, Line: line, Key: key, Message: message})
 	}
 }
 

@@ -16,7 +16,9 @@ type Layer struct {
 	Source string // the file, as owner/name/path; for faults
 	Raw    []byte // its content
 	Found  bool
-	Err    error // it could not be read, so it may say anything: then it counts as the strictest
+	// Private says that the file is in a private repository.
+	Private bool
+	Err     error // it could not be read, so it may say anything: then it counts as the strictest
 }
 
 // Merge lays the organisation's file and the repository's own over base, for one repository. Each may only narrow. The order of
@@ -25,6 +27,9 @@ func Merge(base Settings, repo librarian.RepoName, organisation, repository Laye
 	s := base
 	s.Share = nil // an organisation's to give, and nobody else's
 	s, told := apply(s, repo, organisation, true)
+	for i := range told {
+		told[i].Private = organisation.Private
+	}
 	s, more := apply(s, repo, repository, false)
 	return s, append(told, more...)
 }
@@ -33,7 +38,7 @@ func apply(s Settings, repo librarian.RepoName, l Layer, organisation bool) (Set
 	f := &faults{source: l.Source, lines: map[string]int{}}
 	switch {
 	case l.Err != nil: // the cause is for the log
-		f.add(0, "", "could not be read, so only people with write permission may ask here, and only this repository is read")
+		f.add(0, "", "could not be read")
 		return s.Strictest(), f.all
 	case !l.Found:
 		return s, nil
