@@ -5,7 +5,9 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
+	"github.com/riverqueue/river"
 	"github.com/stretchr/testify/require"
 
 	"github.com/librarian-app/librarian/librarian"
@@ -150,4 +152,59 @@ func TestEnqueueIsAllOrNothing(t *testing.T) {
 		require.Zero(t, runs+deliveries)
 		enqueue(t, q, "d1", storetest.Question(1))
 	})
+}
+
+// The row that is written without River is the one that River would have written, but for its number and the moment.
+func TestJobRowIsRivers(t *testing.T) {
+	t.Parallel()
+	s := storetest.Open(t, store.Options{Dir: t.TempDir()})
+	q := openQueue(t, s, quick(t))
+	id := librarian.NewRunID()
+	for _, kind := range []string{kindAcknowledge, kindResearch, kindPublish, kindCommand} {
+		var numbers [2]int64
+		require.NoError(t, s.Tx(t.Context(), func(tx *store.Tx) (err error) {
+			if numbers[0], err = insertFast(t.Context(), tx, kind, id); err != nil {
+				return err
+			}
+			numbers[1] = numbers[0] + 1
+			_, err = q.insert.InsertManyFastTx(t.Context(), tx.SQL(), []river.InsertManyParams{{Args: jobArgs(kind, id), InsertOpts: jobOpts(kind)}})
+			return err
+		}))
+		var rows [2]map[string]any
+		for i, n := range numbers {
+			rows[i] = jobRowOf(t, s, n)
+			require.Equal(t, n, rows[i]["id"])
+			delete(rows[i], "id")
+			for _, at := range []string{"created_at", "scheduled_at"} {
+				// The driver makes a time of what is written as one; to be compared by SQLite it must be written alike, too.
+				var length int
+				require.NoError(t, s.DB().QueryRowContext(t.Context(), "SELECT LENGTH(CAST("+at+" AS TEXT)) FROM river_job WHERE id = ?", n).Scan(&length))
+				require.Equal(t, len("2026-11-30 12:00:00.000"), length)
+				require.WithinDuration(t, time.Now(), rows[i][at].(time.Time), time.Minute)
+				delete(rows[i], at)
+			}
+		}
+		require.Equal(t, rows[1], rows[0], kind)
+	}
+}
+
+func jobRowOf(t *testing.T, s *store.Store, n int64) map[string]any {
+	t.Helper()
+	rows, err := s.DB().QueryContext(t.Context(), "SELECT * FROM river_job WHERE id = ?", n)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, rows.Close()) }()
+	columns, err := rows.Columns()
+	require.NoError(t, err)
+	values, into := make([]any, len(columns)), make([]any, len(columns))
+	for i := range values {
+		into[i] = &values[i]
+	}
+	require.True(t, rows.Next())
+	require.NoError(t, rows.Scan(into...))
+	require.NoError(t, rows.Err())
+	row := map[string]any{}
+	for i, name := range columns {
+		row[name] = values[i]
+	}
+	return row
 }
