@@ -3,6 +3,7 @@ package hub
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 	"sync"
@@ -199,6 +200,16 @@ func load(ctx context.Context, c *github.Client, name librarian.RepoName, file s
 	}
 	if err != nil {
 		return nil, false, err
+	}
+	if len(got.Content) == 0 && !got.IsUndefined() {
+		// A link out of the tree and a submodule have no content either, and may stand for anything.
+		f, _, _, err := c.Repositories.GetContents(ctx, name.Owner, name.Name, file, nil)
+		if err != nil {
+			return nil, false, err
+		}
+		if f.GetType() != "file" {
+			return nil, false, fmt.Errorf("it is a %s", f.GetType())
+		}
 	}
 	return got.Content, !got.IsUndefined(), nil
 }

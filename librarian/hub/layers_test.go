@@ -2,6 +2,8 @@ package hub_test
 
 import (
 	"net/http"
+	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -164,4 +166,43 @@ func TestOrganisationFileOfAPublicRepository(t *testing.T) {
 	l.Forget(w.inst)
 	s, _ = w.effective(l, "acme/app")
 	require.True(t, s.Enabled, "what was renamed is no organisation's settings")
+}
+
+// What a link out of the tree stands for, or a submodule, GitHub does not tell: it may be anything, so that access is the strictest. An
+// empty file says nothing.
+func TestT9_ALayerThatIsNoFile(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, githubsim.Options{})
+	for _, name := range []string{"linked", "nested", "empty"} {
+		dir := t.TempDir()
+		file := filepath.Join(dir, ".github", "librarian.yml")
+		checkouttest.Git(t, dir, "init", "-q", "-b", "main")
+		require.NoError(t, os.Mkdir(filepath.Dir(file), 0o700))
+		switch name {
+		case "linked":
+			require.NoError(t, os.Symlink("../../elsewhere.yml", file))
+		case "empty":
+			require.NoError(t, os.WriteFile(file, nil, 0o600))
+		}
+		checkouttest.Git(t, dir, "add", "-A")
+		if name == "nested" {
+			checkouttest.Git(t, dir, "update-index", "--add", "--cacheinfo", "160000,0123456789012345678901234567890123456789,.github/librarian.yml")
+		}
+		checkouttest.Git(t, dir, "commit", "-q", "-m", "Begin")
+		r, err := w.CreateRepo("acme", name, githubsim.RepoOptions{Path: dir, Visibility: "public"})
+		require.NoError(t, err)
+		w.repo["acme/"+name] = r
+		require.NoError(t, w.AddRepositories(w.inst, name))
+	}
+	l := w.layers()
+	for _, name := range []string{"acme/linked", "acme/nested"} {
+		s, told := w.effective(l, name)
+		require.Equal(t, access.Write, s.Ask.Public, name)
+		require.True(t, s.Read.OwnOnly, name)
+		require.Len(t, told, 1)
+		require.Contains(t, told[0], name+"/.github/librarian.yml: could not be read; until mended, only people with write permission may ask")
+	}
+	s, told := w.effective(l, "acme/empty")
+	require.Equal(t, access.Triage, s.Ask.Public)
+	require.Empty(t, told)
 }
