@@ -11,6 +11,7 @@ import (
 	"github.com/librarian-app/librarian/librarian/hub"
 	"github.com/librarian-app/librarian/librarian/run"
 	"github.com/librarian-app/librarian/librarian/tool"
+	"github.com/librarian-app/librarian/librarian/tool/codetool"
 	"github.com/librarian-app/librarian/librarian/tool/ghtool"
 )
 
@@ -30,8 +31,8 @@ func (a api) Get(ctx context.Context, repo *librarian.Repo, path string, query u
 }
 
 // githubTools are the tools that ask services instead of checkouts.
-func githubTools(g *run.Gate, h *hub.Hub, pace *ghtool.Pace, grepApp string, now func() time.Time, reads *apiReads) []tool.Tool {
-	tools := ghtool.Tools(ghtool.Options{API: api{g, h}, Host: h.Host(), Run: string(g.Run), Pace: pace, Now: now, Keep: reads.keep,
+func githubTools(g *run.Gate, h *hub.Hub, pace *ghtool.Pace, grepApp string, now func() time.Time, reads *apiReads, s *codetool.Session) []tool.Tool {
+	tools := ghtool.Tools(ghtool.Options{API: api{g, h}, Host: h.Host(), Run: string(g.Run), Pace: pace, Now: now, Keep: reads.keep, Big: s.View,
 		Discussion: func(ctx context.Context, repo librarian.Repo, number int) (librarian.Thread, error) {
 			return h.Discussion(ctx, g.Place().Installation, repo, number)
 		}})

@@ -108,7 +108,7 @@ func (w *workshop) kit(g *run.Gate) run.Kit {
 	s := codetool.NewSession(codetool.Options{Gate: gate{g}, Index: w.index, Sandbox: w.box, DefaultHost: w.hub.Host()})
 	pace, _ := w.paces.LoadOrStore(g.Place().Installation, &ghtool.Pace{N: codeSearches, Per: time.Minute, Now: w.now})
 	reads := newAPIReads()
-	tools := append(s.Tools(), githubTools(g, w.hub, pace.(*ghtool.Pace), w.grep, w.now, reads)...)
+	tools := append(s.Tools(), githubTools(g, w.hub, pace.(*ghtool.Pace), w.grep, w.now, reads, s)...)
 	tools = slices.DeleteFunc(tools, func(t tool.Tool) bool { return slices.Contains(g.Settings().Tools.Disabled, t.Spec().Name) })
 	then := newEarlier(g)
 	return run.Kit{Tools: tools, Sources: sources{s, reads, then}, Tree: tree{s, reads, then}, Close: func() { s.Close(); then.close() }}
@@ -198,7 +198,21 @@ func (t tree) Stat(ctx context.Context, repo librarian.RepoID, sha, path string)
 	if err != nil {
 		return report.FileInfo{}, err
 	}
+	if f.Truncated && !f.Binary {
+		found, err := scan(ctx, c, path, 1, 0)
+		return report.FileInfo{Kind: report.KindText, Lines: found.Total}, err
+	}
 	return fileInfo(f), nil
+}
+
+// scan reads lines of a file that is too big to hold.
+func scan(ctx context.Context, c *checkout.Checkout, path string, start, end int) (tool.Scanned, error) {
+	f, _, err := c.Open(ctx, path)
+	if err != nil {
+		return tool.Scanned{}, err
+	}
+	defer func() { _ = f.Close() }()
+	return tool.ScanLines(f, start, end)
 }
 
 func (t tree) Nearest(ctx context.Context, repo librarian.RepoID, sha, path string) []string {
@@ -227,6 +241,10 @@ func (t tree) Lines(ctx context.Context, repo librarian.RepoID, sha, path string
 	f, err := c.ReadFile(ctx, path)
 	if err != nil {
 		return nil, err
+	}
+	if f.Truncated && !f.Binary {
+		found, err := scan(ctx, c, path, start, end)
+		return found.Lines, err
 	}
 	lines := tool.SplitLines(f.Data)
 	start, end = max(start, 1), min(end, len(lines))

@@ -25,17 +25,19 @@ func CleanPath(p string) (clean, refusal string) {
 	return p, ""
 }
 
-// QuotePath writes a path on one line. A name that would not survive that (control characters, invalid UTF-8, quotes at its
-// start) is quoted as Go quotes strings; [CleanPath] reads it back.
+// QuotePath writes a path on one line. A name that would not survive that (control characters, invalid UTF-8, spaces at its ends,
+// quotes at its start) or would mislead who reads it is quoted as Go quotes strings; [CleanPath] reads it back.
 func QuotePath(p string) string {
-	plain := utf8.ValidString(p) && !strings.HasPrefix(p, `"`) &&
-		!strings.ContainsFunc(p, func(r rune) bool {
-			return unicode.IsControl(r) || unicode.Is(unicode.Zl, r) || unicode.Is(unicode.Zp, r)
-		})
-	if plain {
+	if utf8.ValidString(p) && !strings.HasPrefix(p, `"`) && strings.TrimSpace(p) == p && !strings.ContainsFunc(p, Unseen) {
 		return p
 	}
 	return strconv.Quote(p)
+}
+
+// Unseen is a character of a name that a line of text cannot show: a control character, what ends a line elsewhere, and a mark that turns
+// the direction of what follows (Trojan Source, CVE-2021-42574).
+func Unseen(r rune) bool {
+	return unicode.IsControl(r) || unicode.Is(unicode.Zl, r) || unicode.Is(unicode.Zp, r) || unicode.Is(unicode.Bidi_Control, r)
 }
 
 func unquotePath(p string) string {

@@ -172,6 +172,9 @@ func Decode(args json.RawMessage, into any) error {
 	if len(bytes.TrimSpace(args)) == 0 {
 		args = json.RawMessage("{}")
 	}
+	if name := twice(args); name != "" {
+		return fmt.Errorf("%s is given twice", name)
+	}
 	d := json.NewDecoder(bytes.NewReader(wholeNumbers(args)))
 	d.DisallowUnknownFields()
 	if err := d.Decode(into); err != nil {
@@ -184,6 +187,28 @@ func Decode(args json.RawMessage, into any) error {
 		return errors.New("more than one JSON value")
 	}
 	return nil
+}
+
+// twice names a field that a JSON object has more than once, in whatever case: which of the two was meant, nobody can tell.
+func twice(args json.RawMessage) string {
+	d := json.NewDecoder(bytes.NewReader(args))
+	if t, err := d.Token(); err != nil || t != json.Delim('{') {
+		return ""
+	}
+	seen := map[string]bool{}
+	for d.More() {
+		name, err := d.Token()
+		var skipped json.RawMessage
+		if err != nil || d.Decode(&skipped) != nil {
+			return ""
+		}
+		key := strings.ToLower(fmt.Sprint(name))
+		if seen[key] {
+			return fmt.Sprint(name)
+		}
+		seen[key] = true
+	}
+	return ""
 }
 
 // kindOf names a type as JSON's users know it.

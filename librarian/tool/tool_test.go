@@ -49,6 +49,9 @@ func TestCallReadsArgumentsStrictly(t *testing.T) {
 		{args: `{"path":"a","offset":3.5}`, refusal: "offset must be a whole number, not number 3.5"},
 		{args: `{"path":"a","offset":1e300}`, refusal: "offset must be a whole number, not number 1e300"},
 		{args: `{"path"`, refusal: "unexpected EOF"},
+		{args: `{"path":"a","offset":1,"path":"b"}`, refusal: "path is given twice"},
+		{args: `{"path":"a","PATH":"b"}`, refusal: "PATH is given twice"},
+		{args: `{"names":["a","a"],"path":"a"}`, text: "a"},
 	}
 	for _, tt := range tests {
 		got, err := newSample("s").Call(t.Context(), json.RawMessage(tt.args))
@@ -87,4 +90,18 @@ func TestTable(t *testing.T) {
 	s.Description = "Takes a|b. And more."
 	require.Equal(t, "| tool | parameters | what it does |\n|---|---|---|\n| `s` | `path`, `offset?`, `names?` | Takes a\\|b. |\n", tool.Table([]tool.Spec{s}))
 	require.Equal(t, "| tool | parameters | what it does |\n|---|---|---|\n| `x` | `` | . |\n", tool.Table([]tool.Spec{{Name: "x"}}))
+}
+
+func TestQuotePath(t *testing.T) {
+	t.Parallel()
+	for p, want := range map[string]string{
+		"src/a b.go": "src/a b.go", "ünï/[id].ts": "ünï/[id].ts", "e\u0301": "e\u0301", `back\slash`: `back\slash`, `a"b`: `a"b`,
+		"a\nb": `"a\nb"`, "esc\x1b[31m": `"esc\x1b[31m"`, "bad\xff": `"bad\xff"`, `"a"`: `"\"a\""`, "a\u2028b": `"a\u2028b"`, "del\u0085": `"del\u0085"`,
+		" lead": `" lead"`, "trail ": `"trail "`, "rtl\u202etxt.exe": `"rtl\u202etxt.exe"`, "\u200frlm": `"\u200frlm"`,
+	} {
+		require.Equal(t, want, tool.QuotePath(p))
+		back, refusal := tool.CleanPath(tool.QuotePath(p))
+		require.Empty(t, refusal)
+		require.Equal(t, p, back)
+	}
 }

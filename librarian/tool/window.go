@@ -75,9 +75,14 @@ func (w Window) Show(content []byte) (View, error) {
 		return View{Text: Notices("", "[Empty file.]")}, nil
 	}
 	if offset > total {
-		return View{}, &BoundsError{Text: fmt.Sprintf("Offset %d is beyond end of file (%d lines total)", offset, total)}
+		return View{}, beyond(offset, total)
 	}
-	return w.cut(text, offset, total), nil
+	rest := skipLines(text.Body, offset-1)
+	next := func() (line string, size int64) {
+		line, rest = nextLine(rest)
+		return line, int64(len(line))
+	}
+	return w.cut(next, text.Notes, offset, total), nil
 }
 
 // BinaryText is what is shown of a binary file of so many bytes.
@@ -85,16 +90,16 @@ func BinaryText(size int64) string {
 	return fmt.Sprintf("Binary file, %s; its content is not shown.", Size(size))
 }
 
-// cut takes lines from offset on until a limit is reached.
-func (w Window) cut(text Text, offset, total int) View {
+// cut takes lines from offset on until a limit is reached. Next gives them one by one with their sizes in bytes; of a line over
+// [MaxBytes] the size is enough.
+func (w Window) cut(next func() (line string, size int64), notes []string, offset, total int) View {
 	most, byCaller := MaxLines, false
 	if w.Limit != nil && *w.Limit <= MaxLines {
 		most, byCaller = *w.Limit, true
 	}
-	v := View{Total: total, Notes: text.Notes}
+	v := View{Total: total, Notes: notes}
 	var out strings.Builder
 	var said []string
-	rest := skipLines(text.Body, offset-1)
 	for n := offset; n <= total; n++ {
 		if n-offset == most {
 			if byCaller {
@@ -104,16 +109,15 @@ func (w Window) cut(text Text, offset, total int) View {
 			}
 			break
 		}
-		var line string
-		line, rest = nextLine(rest)
+		line, size := next()
 		shown := clipLine(line)
 		switch {
-		case len(line) > MaxBytes && n == offset:
-			said = append(said, fmt.Sprintf("[Line %d is %s, exceeds %s limit.]", n, Size(int64(len(line))), Size(MaxBytes)))
+		case size > MaxBytes && n == offset:
+			said = append(said, fmt.Sprintf("[Line %d is %s, exceeds %s limit.]", n, Size(size), Size(MaxBytes)))
 			if n < total {
 				said = append(said, fmt.Sprintf("[%d more lines in file. Use offset=%d to continue.]", total-n, n+1))
 			}
-		case len(line) > MaxBytes || n > offset && out.Len()+1+len(shown) > MaxBytes:
+		case size > MaxBytes || n > offset && out.Len()+1+len(shown) > MaxBytes:
 			said = append(said, showing(offset, n-1, total, " ("+Size(MaxBytes)+" limit)"))
 		default:
 			if n > offset {
@@ -126,8 +130,18 @@ func (w Window) cut(text Text, offset, total int) View {
 		break
 	}
 	v.Body = out.String()
-	v.Text = Notices(v.Body, append(said, text.Notes...)...)
+	if len(said) == 0 && strings.TrimSpace(v.Body) == "" { // else nothing, or what looks like it, would be shown
+		said = append(said, blank(v.Start, v.End))
+	}
+	v.Text = Notices(v.Body, append(said, notes...)...)
 	return v
+}
+
+func blank(first, last int) string {
+	if first == last {
+		return fmt.Sprintf("[Line %d is blank.]", first)
+	}
+	return fmt.Sprintf("[Lines %d-%d are blank.]", first, last)
 }
 
 func showing(first, last, total int, limit string) string {
@@ -225,6 +239,9 @@ func Size(n int64) string {
 	return fmt.Sprintf("%.1fGB", float64(n)/(1<<30))
 }
 
+// utf8Mark is a byte order mark in UTF-8, which belongs to no line.
+var utf8Mark = []byte("\xef\xbb\xbf")
+
 // Text is a file's content as UTF-8.
 type Text struct {
 	Body   string
@@ -241,7 +258,7 @@ func ReadText(content []byte) Text {
 	if bytes.IndexByte(content[:min(len(content), 8000)], 0) >= 0 {
 		return Text{Binary: true}
 	}
-	content = bytes.TrimPrefix(content, []byte("\xef\xbb\xbf"))
+	content = bytes.TrimPrefix(content, utf8Mark)
 	if !utf8.Valid(content) {
 		return decodeInvalid(content)
 	}

@@ -59,6 +59,9 @@ func TestWindowShow(t *testing.T) {
 	}{
 		{name: "whole", content: "a\nb\n", text: "a\nb", start: 1, end: 2, total: 2},
 		{name: "no final newline", content: "a\nb", text: "a\nb", start: 1, end: 2, total: 2},
+		{name: "a blank line", content: "\n", text: "[Line 1 is blank.]", start: 1, end: 1, total: 1},
+		{name: "blank lines", content: "a\n \n\t\r\nb\n", offset: new(2), limit: new(2), text: " \n\t\n\n[1 more lines in file. Use offset=4 to continue.]", start: 2, end: 3, total: 4},
+		{name: "blank lines to the end", content: "a\n \n\t\r\n", offset: new(2), text: " \n\t\n\n[Lines 2-3 are blank.]", start: 2, end: 3, total: 3},
 		{name: "blank last line", content: "a\n\n", text: "a\n", start: 1, end: 2, total: 2},
 		{name: "CRLF", content: "a\r\nb\r\n", text: "a\nb", start: 1, end: 2, total: 2},
 		{name: "lone CR and U+2028 end no line", content: "a\rb\u2028c\u0085d\n", text: "a\rb\u2028c\u0085d", start: 1, end: 1, total: 1},
@@ -105,7 +108,7 @@ func TestWindowShow(t *testing.T) {
 			got, err := tool.Window{Offset: tt.offset, Limit: tt.limit}.Show([]byte(tt.content))
 			require.NoError(t, err)
 			body, _, _ := strings.Cut(tt.text, "\n\n[")
-			if tt.start == 0 {
+			if tt.start == 0 || strings.HasPrefix(tt.text, "[Line 1 is blank") {
 				body = ""
 			}
 			for _, n := range got.Notes {

@@ -2,7 +2,6 @@ package codetool
 
 import (
 	"context"
-	"strings"
 
 	"github.com/librarian-app/librarian/checkout"
 	"github.com/librarian-app/librarian/librarian/tool"
@@ -66,8 +65,8 @@ func (s *Session) runFind(ctx context.Context, a FindArgs) (tool.Result, error) 
 	switch {
 	case len(found.Paths) == 0:
 		text = "No files found matching pattern"
-		if strings.ContainsAny(a.Pattern, "[{") {
-			text += ` (put a \ before a literal { or [)`
+		if hint := globHint(a.Pattern); hint != "" {
+			text += " (" + hint + ")"
 		}
 	case out.cut == "bytes":
 		text = tool.Notices(text, cutNotice("bytes", "", limit, maxPaths, "refine the pattern or the path"))

@@ -73,6 +73,7 @@ func TestGitLogMerges(t *testing.T) {
 	require.Contains(t, b.ok(t, "git_log", `{"path":"b.txt","merges":true}`).Text, "2 commits found (looked at 3 commits, all there are).\n\n"+merge[:12])
 	require.NotContains(t, b.ok(t, "git_log", `{"merges":false}`).Text, merge[:12])
 	require.Contains(t, b.ok(t, "git_show", `{"commit":"HEAD^2"}`).Text, "commit "+fix)
+	require.Contains(t, b.ok(t, "git_show", `{"commit":"main"}`).Text, fmt.Sprintf("\nmerge of %.12s, %.12s; compared with the first\n\n    Merge pull request #7", base, fix))
 	require.Equal(t, fmt.Sprintf("diff %.12s..%.12s\n\n1 file changed:\nA b.txt (+1 −0)\n\nb.txt\n@@\n+1: fix", base, merge), b.ok(t, "git_diff", `{"from":"main~1"}`).Text)
 	require.Equal(t, `"HEAD~9" leads to no commit: the history does not go back so far there, or has no such parent.`, b.refused(t, "git_log", `{"to":"HEAD~9"}`))
 	require.Contains(t, b.refused(t, "git_show", `{"commit":"main@{1}"}`), "contains '@{'")

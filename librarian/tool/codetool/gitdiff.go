@@ -1,6 +1,7 @@
 package codetool
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -87,7 +88,7 @@ func (s *Session) runGitShow(ctx context.Context, a ShowArgs) (tool.Result, erro
 	if no == "" && a.Context != nil && *a.Context < 1 {
 		no = "context must be greater than or equal to 1."
 	}
-	if no != "" {
+	if no = cmp.Or(no, aRange(a.Commit)); no != "" {
 		return refused(no), nil
 	}
 	found, err := history.Show(ctx, h.Checkout, a.Commit, history.DiffOptions{Paths: paths, Context: contextOf(a.Context), MaxLines: tool.MaxLines})
@@ -96,13 +97,17 @@ func (s *Session) runGitShow(ctx context.Context, a ShowArgs) (tool.Result, erro
 	}
 	c := found.Commit
 	var head strings.Builder
-	fmt.Fprintf(&head, "commit %s\n%s <%s> on %s\n\n    %s", c.SHA, tool.OneLine(c.Author), tool.OneLine(c.Email), c.Date.Format(time.DateOnly), tool.OneLine(tool.Clip(c.Subject, 300)))
+	fmt.Fprintf(&head, "commit %s\n%s <%s> on %s", c.SHA, tool.OneLine(c.Author), tool.OneLine(c.Email), c.Date.Format(time.DateOnly))
+	if len(c.Parents) > 1 {
+		fmt.Fprintf(&head, "\nmerge of %s; compared with the first", shortIDs(c.Parents))
+	}
+	head.WriteString("\n\n    " + tool.OneLine(tool.Clip(c.Subject, 300)))
 	for line := range strings.SplitSeq(c.Body, "\n") {
 		if c.Body != "" {
 			head.WriteString("\n    " + tool.OneLine(tool.Clip(line, 500)))
 		}
 	}
-	return h.diffResult(head.String(), found.DiffResult, s.showSubject(a)), nil
+	return h.diffResult(head.String(), found.DiffResult, s.showSubject(a), paths), nil
 }
 
 func (s *Session) runGitDiff(ctx context.Context, a DiffArgs) (tool.Result, error) {
@@ -110,7 +115,7 @@ func (s *Session) runGitDiff(ctx context.Context, a DiffArgs) (tool.Result, erro
 	if no == "" && a.Context != nil && *a.Context < 1 {
 		no = "context must be greater than or equal to 1."
 	}
-	if no != "" {
+	if no = cmp.Or(no, aRange(a.From, a.To)); no != "" {
 		return refused(no), nil
 	}
 	found, err := history.Diff(ctx, h.Checkout, history.DiffOptions{From: a.From, To: a.To, MergeBase: a.MergeBase, Paths: paths,
@@ -122,7 +127,15 @@ func (s *Session) runGitDiff(ctx context.Context, a DiffArgs) (tool.Result, erro
 	if found.Base != "" {
 		head += fmt.Sprintf(" (%.12s is where they went apart)", found.Base)
 	}
-	return h.diffResult(head, found, s.diffSubject(a)), nil
+	return h.diffResult(head, found, s.diffSubject(a), paths), nil
+}
+
+func shortIDs(ids []string) string {
+	short := make([]string, len(ids))
+	for i, id := range ids {
+		short[i] = fmt.Sprintf("%.12s", id)
+	}
+	return strings.Join(short[:min(len(short), 20)], ", ")
 }
 
 func contextOf(n *int) int {
@@ -132,8 +145,8 @@ func contextOf(n *int) int {
 	return min(*n, maxDiffContext)
 }
 
-// diffResult prints a comparison; the lines that are printed are evidence, of the commit they are from.
-func (h *held) diffResult(head string, d history.DiffResult, subject string) tool.Result {
+// diffResult prints a comparison, of paths if there are any; the lines that are printed are evidence, of the commit they are from.
+func (h *held) diffResult(head string, d history.DiffResult, subject string, paths []string) tool.Result {
 	data := DiffData{Repo: h.key, From: d.From, To: d.To, Paths: []string{}, Cut: d.Cut}
 	added, removed := 0, 0
 	var summary strings.Builder
@@ -169,13 +182,20 @@ func (h *held) diffResult(head string, d history.DiffResult, subject string) too
 	text := out.b.String()
 	if len(d.Files) == 0 {
 		text = head + "\n\nNo changes."
+		for _, p := range paths {
+			text = head + "\n\nNo changes at " + tool.QuotePath(p) + "."
+		}
 	}
 	var said []string
+	otherwise := "name a path"
+	if len(paths) > 0 && len(d.Files) == 1 { // a narrower one there is not
+		otherwise = "read the file in a checkout of the commit for the rest"
+	}
 	switch {
 	case out.cut == "bytes":
-		said = append(said, cutNotice("bytes", "", 0, 0, "name a path"))
+		said = append(said, cutNotice("bytes", "", 0, 0, otherwise))
 	case out.cut != "" || d.Cut:
-		said = append(said, fmt.Sprintf("[%d lines limit reached. Name a path.]", tool.MaxLines))
+		said = append(said, cutNotice("lines", "lines", tool.MaxLines, tool.MaxLines, otherwise))
 	}
 	data.Cut = len(said) > 0
 	return tool.Result{Text: tool.Notices(text, said...), Subject: subject, Summary: fmt.Sprintf("%s, +%d −%d", files, added, removed),

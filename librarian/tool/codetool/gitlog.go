@@ -1,6 +1,7 @@
 package codetool
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -90,7 +91,7 @@ func (s *Session) runGitLog(ctx context.Context, a LogArgs) (tool.Result, error)
 	}
 	lookAt, _ := tool.Limit(a.LookAt, defaultLookAt, maxLookAt)
 	h, paths, no := s.past(a.Repo, a.Path)
-	if no != "" {
+	if no = cmp.Or(no, aRange(a.From, a.To)); no != "" {
 		return refused(no), nil
 	}
 	o := history.LogOptions{From: a.From, To: a.To, Paths: paths, Author: a.Author, Added: a.Added, Touched: a.Touched, LookAt: lookAt, Limit: limit}
@@ -142,7 +143,33 @@ func (s *Session) runGitLog(ctx context.Context, a LogArgs) (tool.Result, error)
 	case found.Limited:
 		text = tool.Notices(text, cutNotice("lines", "commits", limit, maxCommits, "narrow the search"))
 	}
+	if n := len(found.Commits); n > 0 && out.n == n && len(paths) > 0 && !found.Limited {
+		text = tool.Notices(text, beginning(found.Commits[n-1], paths[0])...)
+	}
 	return tool.Result{Text: text, Subject: s.logSubject(a), Summary: tool.Count(len(data.Commits), "commit", "commits"), Data: tool.JSON(data)}, nil
+}
+
+// beginning says where the history of a path may go on under another name: a commit that added it may have renamed it.
+func beginning(c history.LogEntry, path string) []string {
+	if len(c.Parents) == 0 {
+		return nil
+	}
+	for _, ch := range c.Changed {
+		if ch.Path == path && ch.Status == 'A' {
+			return []string{fmt.Sprintf("[%s was added in %.12s. If it had another name before, git_show of that commit without path says which.]", tool.QuotePath(path), c.SHA)}
+		}
+	}
+	return nil
+}
+
+// aRange refuses what git's own commands take for two commits.
+func aRange(names ...string) (refusal string) {
+	for _, n := range names {
+		if strings.Contains(n, "..") {
+			return fmt.Sprintf("%q is a range. Give its two ends as from and to of git_log or git_diff.", tool.OneLine(tool.Clip(n, 100)))
+		}
+	}
+	return ""
 }
 
 // commitText is a commit in three lines: id, day and author; subject; changed paths.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/google/jsonschema-go/jsonschema"
 
@@ -91,9 +92,9 @@ func (s *Session) grepResult(t target, a GrepArgs, found checkout.GrepResult, li
 	clipped := false
 	for _, l := range found.Lines {
 		text, n := tool.ClipRunes(l.Text, maxGrepChars)
-		if n > maxGrepChars || l.Size > len(l.Text)+1 { // the 1 is for a CR
+		long := n > maxGrepChars || l.Size > len(l.Text)+1 // the 1 is for a CR
+		if long {
 			text += "…"
-			clipped = true
 		}
 		format := "%s-%d- %s"
 		if l.Match {
@@ -102,6 +103,7 @@ func (s *Session) grepResult(t target, a GrepArgs, found checkout.GrepResult, li
 		if !out.add(fmt.Sprintf(format, tool.QuotePath(l.Path), l.Line, tool.OneLine(text))) {
 			break
 		}
+		clipped = clipped || long
 		if l.Match {
 			data.Matches = append(data.Matches, GrepMatch{Path: l.Path, Line: l.Line})
 		}
@@ -128,11 +130,28 @@ func (s *Session) grepResult(t target, a GrepArgs, found checkout.GrepResult, li
 	text := out.b.String()
 	if len(found.Lines) == 0 {
 		text = "No matches found"
-		if found.Searched == 0 {
+		switch hint := globHint(a.Glob); {
+		case found.Searched > 0:
+		case found.Binary > 0:
+			text += fmt.Sprintf(" (%s named by path and glob: not searched)", tool.Count(found.Binary, "binary file is", "binary files are"))
+		case hint != "":
+			text += " (no text file matches the glob: " + hint + ")"
+		default:
 			text += " (no text file was searched; check path and glob)"
 		}
 	}
 	return tool.Result{Text: tool.Notices(text, said...), Subject: s.grepSubject(a), Summary: summary, Evidence: evidence, Data: tool.JSON(data)}
+}
+
+// globHint says what in a glob that matched nothing may have been meant otherwise; empty: nothing.
+func globHint(glob string) string {
+	switch {
+	case strings.HasPrefix(glob, "!"):
+		return "a leading ! is part of the name, nothing can be left out by a glob"
+	case strings.ContainsAny(glob, "[{"):
+		return `put a \ before a literal { or [`
+	}
+	return ""
 }
 
 // searchRefusal tells the model of a pattern, a glob or a path that cannot be worked with; a cancelled call and a fault of the

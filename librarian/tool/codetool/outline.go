@@ -1,6 +1,7 @@
 package codetool
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -42,7 +43,7 @@ func (s *Session) text(ctx context.Context, repo, path string) (t target, src []
 	}
 	switch {
 	case t.dir:
-		return t, nil, tool.QuotePath(t.path) + " is a folder. Use ls.", nil
+		return t, nil, cmp.Or(tool.QuotePath(t.path), "The root") + " is a folder. Use ls.", nil
 	case t.entry.Kind == checkout.Symlink || t.entry.Kind == checkout.Submodule:
 		what, err := t.withoutContent(ctx)
 		return t, nil, tool.QuotePath(t.path) + " has no text: " + what + ".", err

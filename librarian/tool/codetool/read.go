@@ -2,7 +2,9 @@ package codetool
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"math"
 
 	"github.com/google/jsonschema-go/jsonschema"
 
@@ -59,16 +61,17 @@ func (s *Session) runRead(ctx context.Context, a ReadArgs) (tool.Result, error) 
 		}
 		return whole(string(k), text), nil
 	}
-	content, binary, no, err := t.content()
+	view, err := t.view(ctx, window)
+	bounds, beyond := errors.AsType[*tool.BoundsError](err)
 	switch {
-	case no != "" || err != nil:
-		return refused(no), err
-	case binary:
-		return whole("binary", tool.BinaryText(t.entry.Size)), nil
-	}
-	view, err := window.Show(content)
-	if err != nil {
-		return tool.Errorf("%s", err), nil
+	case beyond:
+		return tool.Errorf("%s", bounds), nil
+	case ctx.Err() != nil:
+		return tool.Result{}, ctx.Err()
+	case err != nil:
+		return tool.Result{}, err
+	case view.Binary:
+		return whole("binary", view.Text), nil
 	}
 	data.Start, data.End, data.Total = view.Start, view.End, view.Total
 	subject := name
@@ -82,7 +85,7 @@ func (s *Session) runRead(ctx context.Context, a ReadArgs) (tool.Result, error) 
 func askedLines(offset, limit *int) string {
 	switch {
 	case offset != nil && limit != nil:
-		return fmt.Sprintf(":%d-%d", *offset, *offset+*limit-1)
+		return fmt.Sprintf(":%d-%d", *offset, *offset+min(*limit, math.MaxInt-max(*offset, 0))-1)
 	case offset != nil:
 		return fmt.Sprintf(":%d-", *offset)
 	case limit != nil:

@@ -1,12 +1,16 @@
 package codetool_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/librarian-app/librarian/librarian"
+	"github.com/librarian-app/librarian/librarian/tool"
 )
 
 const sha1A = "1111111111111111111111111111111111111111"
@@ -61,6 +65,47 @@ func TestRead(t *testing.T) {
 
 	verb, subject := b.tools["read"].Trace(json.RawMessage(`{"path":"src/lib/app.ts","offset":80,"limit":61}`))
 	require.Equal(t, "read one/src/lib/app.ts:80-140", verb+" "+subject)
+}
+
+// A file over 32 MiB is not held whole, but read where it is asked for; read_github_file is served by it, too.
+func TestReadOfABigFile(t *testing.T) {
+	t.Parallel()
+	var big strings.Builder
+	for i := 1; big.Len() <= 33<<20; i++ {
+		fmt.Fprintf(&big, "%d %s\n", i, strings.Repeat("x", 990))
+	}
+	total := strings.Count(big.String(), "\n")
+	b := oneRepo(t, "-- @commit c --\n-- big.json --\n"+big.String()+"-- big.bin --\n\x00"+big.String()+"-- link (symlink) --\nbig.json\n")
+	sha := b.sha("c")
+	got := b.ok(t, "read", fmt.Sprintf(`{"path":"big.json","offset":%d,"limit":1}`, total-1))
+	require.Equal(t, fmt.Sprintf("%d %s\n\n[1 more lines in file. Use offset=%d to continue.]", total-1, strings.Repeat("x", 990), total), got.Text)
+	require.Equal(t, []string{fmt.Sprintf("big.json:%d-%[1]d", total-1)}, b.shown(t, got, sha))
+	require.Contains(t, b.ok(t, "read", `{"path":"big.json"}`).Text, fmt.Sprintf("[Showing lines 1-51 of %d (50.0KB limit). Use offset=52 to continue.]", total))
+	require.Equal(t, fmt.Sprintf("Offset %d is beyond end of file (%d lines total)", total+1, total), b.refused(t, "read", fmt.Sprintf(`{"path":"big.json","offset":%d}`, total+1)))
+	require.Equal(t, "Binary file, 33.0MB; its content is not shown.", b.ok(t, "read", `{"path":"big.bin"}`).Text)
+	require.Equal(t, "big.json is 33.0MB; in files over 32.0MB no declarations are looked for. Find a line with grep and path, then read around it.", b.refused(t, "outline", `{"path":"big.json"}`))
+
+	repo := librarian.Repo{Host: host, Owner: "acme", Name: "one"}
+	v, key, err := b.View(t.Context(), repo, sha, "big.json", tool.Window{Offset: new(total)})
+	require.NoError(t, err)
+	require.Equal(t, "acme/one", key, "the commit is held already")
+	require.Equal(t, fmt.Sprintf("%d %s", total, strings.Repeat("x", 990)), v.Text)
+	_, _, err = b.View(t.Context(), repo, sha, "big.json", tool.Window{Offset: new(total + 1)})
+	require.ErrorAs(t, err, new(*tool.BoundsError))
+	for path, want := range map[string]string{"link": "link is a symlink.", "nope": "acme/one:nope not found at " + sha[:7] + " (check the path and ref)."} {
+		_, _, err = b.View(t.Context(), repo, sha, path, tool.Window{})
+		said, ok := librarian.UserMessage(err)
+		require.True(t, ok)
+		require.Equal(t, want, said)
+	}
+	_, _, err = b.View(t.Context(), repo, sha1A, "big.json", tool.Window{})
+	said, ok := librarian.UserMessage(err)
+	require.True(t, ok)
+	require.Contains(t, said, "is not a commit that the host gives out")
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err = b.tools["read"].Call(ctx, json.RawMessage(`{"path":"big.json"}`))
+	require.ErrorIs(t, err, context.Canceled)
 }
 
 // G8: what a symbolic link points to is shown and never read.

@@ -38,6 +38,9 @@ type Options struct {
 	// Keep is told each file that read_github_file showed something of, so that what is said of it can be checked without asking again:
 	// its kind as in ReadFileData and, of a file, its bytes. Nil: nobody wants to know.
 	Keep func(repo librarian.Repo, sha, path, kind string, content []byte)
+	// Big shows a window of a file that is too big to be read through the API: in a checkout, whose key is what `repo` parameters call it.
+	// Its error may be a *tool.BoundsError or one with a sentence for people. Nil: such a file is refused.
+	Big func(ctx context.Context, repo librarian.Repo, sha, path string, w tool.Window) (v tool.View, key string, err error)
 	// Discussion reads a discussion of a repository that the run may read, which needs GraphQL; nil: read_thread cannot. Its error
 	// is librarian.ErrNotFound where there is none.
 	Discussion func(ctx context.Context, repo librarian.Repo, number int) (librarian.Thread, error)

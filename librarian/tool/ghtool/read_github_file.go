@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"net/http"
 	"net/url"
 	"path"
@@ -18,7 +19,7 @@ import (
 
 // Limits of read_github_file.
 const (
-	maxBlob     = 32 << 20 // bytes of a file; larger ones need a checkout
+	maxBlob     = 32 << 20 // bytes of a file that is read through the API; larger ones are read in a checkout
 	maxEntries  = 500      // of a folder that are listed
 	fullListing = 1000     // entries the contents API gives of a folder, no more (https://docs.github.com/rest/repos/contents)
 )
@@ -67,7 +68,7 @@ func (g github) readFile() tool.Tool {
 			s := tool.OneLine(tool.Clip(strings.TrimSuffix(a.Repo+"/"+shownPath(a.Path), "/"), 150))
 			switch {
 			case a.Offset != nil && a.Limit != nil:
-				s += fmt.Sprintf(":%d-%d", *a.Offset, *a.Offset+*a.Limit-1)
+				s += fmt.Sprintf(":%d-%d", *a.Offset, *a.Offset+min(*a.Limit, math.MaxInt-max(*a.Offset, 0))-1)
 			case a.Offset != nil:
 				s += fmt.Sprintf(":%d-", *a.Offset)
 			}
@@ -187,7 +188,7 @@ func (f fileReading) read(ctx context.Context, window tool.Window) (tool.Result,
 		// A listing calls submodules files; their URL is a tree's, or null for one that is not on GitHub.
 		return f.submodule(ctx, c)
 	case c.Size > maxBlob:
-		return tool.Errorf("%s is %s; files over %s are not read through the API. Use checkout_repo + grep.", tool.QuotePath(f.path), tool.Size(c.Size), tool.Size(maxBlob)), nil
+		return f.big(ctx, c.Size, window)
 	}
 	raw, err := f.g.get(ctx, &f.repo, repoPath(f.repo, "git", "blobs", c.SHA), nil, acceptRaw, maxBlob)
 	if err != nil {
@@ -204,8 +205,40 @@ func (f fileReading) read(ctx context.Context, window tool.Window) (tool.Result,
 	return f.result(kind, view, raw), nil
 }
 
-// result is what is shown of the path; a view without lines is evidence of the file as a whole.
+// big shows a file in a checkout, which checks what is said of it, too.
+func (f fileReading) big(ctx context.Context, size int64, window tool.Window) (tool.Result, error) {
+	about := fmt.Sprintf("%s is %s; files over %s are not read through the API", tool.QuotePath(f.path), tool.Size(size), tool.Size(maxBlob))
+	if f.g.Big == nil {
+		return tool.Errorf("%s. Use checkout_repo + grep.", about), nil
+	}
+	v, key, err := f.g.Big(ctx, f.repo, f.sha, f.path, window)
+	if bounds, ok := errors.AsType[*tool.BoundsError](err); ok {
+		return tool.Errorf("%s", bounds), nil
+	}
+	if message, ok := librarian.UserMessage(err); ok {
+		return tool.Errorf("%s, and it cannot be checked out. %s", about, message), nil
+	}
+	if err != nil {
+		return tool.Result{}, err
+	}
+	v.Text = tool.Notices(v.Text, fmt.Sprintf("[Over %s, so it was read in a checkout; read and grep take it with repo=%q.]", tool.Size(maxBlob), key))
+	kind := "file"
+	if v.Binary {
+		kind = "binary"
+	}
+	return f.shown(kind, v), nil
+}
+
+// result is what is shown of the path, and told to whoever keeps it.
 func (f fileReading) result(kind string, v tool.View, content []byte) tool.Result {
+	if kind != "directory" && f.g.Keep != nil {
+		f.g.Keep(f.repo, f.sha, f.path, kind, content)
+	}
+	return f.shown(kind, v)
+}
+
+// shown is the result; a view without lines is evidence of the file as a whole.
+func (f fileReading) shown(kind string, v tool.View) tool.Result {
 	subject := f.name()
 	summary := kind
 	if kind == "file" {
@@ -217,9 +250,6 @@ func (f fileReading) result(kind string, v tool.View, content []byte) tool.Resul
 	r := tool.Result{Text: v.Text, Subject: subject, Summary: summary,
 		Data: tool.JSON(ReadFileData{Name: f.repo.FullName(), SHA: f.sha, Path: f.path, Kind: kind, Start: v.Start, End: v.End, Total: v.Total})}
 	if kind != "directory" {
-		if f.g.Keep != nil {
-			f.g.Keep(f.repo, f.sha, f.path, kind, content)
-		}
 		r.Evidence = []tool.Evidence{{Repo: string(f.repo.ID), Name: f.repo.FullName(), SHA: f.sha, Path: f.path, Start: v.Start, End: v.End}}
 	}
 	return r

@@ -153,6 +153,40 @@ func TestReadGitHubFileRefusals(t *testing.T) {
 	require.Equal(t, 1, asked)
 }
 
+// A file that is too big for the API is read in a checkout, which is named.
+func TestReadGitHubFileOfABigFile(t *testing.T) {
+	t.Parallel()
+	h := newHub(t, contentRoutes())
+	const args = `{"owner":"acme","repo":"one","path":"src/big.bin","offset":3}`
+	var asked []string
+	read := func(v tool.View, err error) tool.Result {
+		tools := ghtool.Tools(ghtool.Options{API: h, Host: host,
+			Big: func(_ context.Context, repo librarian.Repo, sha, path string, w tool.Window) (tool.View, string, error) {
+				asked = append(asked, fmt.Sprintf("%s %s %s %d", repo.FullName(), sha, path, *w.Offset))
+				return v, "acme/one@0123456", err
+			},
+			Keep: func(librarian.Repo, string, string, string, []byte) { t.Error("the checkout answers for it") }})
+		return call(t, tools[2], args)
+	}
+	got := read(tool.View{Text: "three", Body: "three", Start: 3, End: 3, Total: 9}, nil)
+	require.False(t, got.IsError)
+	require.Equal(t, "three\n\n[Over 32.0MB, so it was read in a checkout; read and grep take it with repo=\"acme/one@0123456\".]", got.Text)
+	require.Equal(t, evidence("src/big.bin", 3, 3), got.Evidence)
+	require.Equal(t, "one/src/big.bin:3-3", got.Subject)
+	require.Equal(t, []string{"acme/one " + commit + " src/big.bin 3"}, asked)
+	got = read(tool.View{Text: "Binary file", Binary: true}, nil)
+	require.Contains(t, got.Text, "Binary file\n\n[Over 32.0MB")
+	require.Equal(t, evidence("src/big.bin", 0, 0), got.Evidence)
+
+	got = read(tool.View{}, &tool.BoundsError{Text: "Offset 3 is beyond end of file (2 lines total)"})
+	require.True(t, got.IsError)
+	require.Equal(t, "Offset 3 is beyond end of file (2 lines total)", got.Text)
+	got = read(tool.View{}, &librarian.UserError{Message: "The tree is over 1 GB."})
+	require.True(t, got.IsError)
+	require.Equal(t, "src/big.bin is 33.0MB; files over 32.0MB are not read through the API, and it cannot be checked out. The tree is over 1 GB.", got.Text)
+	require.Empty(t, got.Evidence)
+}
+
 func comment(login, role, body, at, more string) string {
 	u := "null"
 	if login != "" {
