@@ -86,4 +86,8 @@ func TestNoPage(t *testing.T) {
 	l.Path = "a\nb\x1b.go"
 	require.NotContains(t, Pinned(l), "\n")
 	require.NotContains(t, Pinned(l), "\x1b")
+	// What a line cannot show is told, not hidden.
+	l.Web, l.Path = "https://h/o/r/", "nl\nname\x1b[31m\u202etxt.\xffé.go"
+	require.Equal(t, `app/nl\nname\x1b[31m\u202etxt.\xffé.go:3-9`, Label(l))
+	require.Equal(t, "[`"+`app/nl\nname\x1b[31m\u202etxt.\xffé.go:3-9`+"`](https://h/o/r/blob/"+shaA+"/nl%0Aname%1B%5B31m%E2%80%AEtxt.%FF%C3%A9.go#L3-L9)", Comment{}.link(Label(l), l))
 }

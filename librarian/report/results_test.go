@@ -162,12 +162,14 @@ func TestP6_LocationForms(t *testing.T) {
 		"odd path":            {at("acme/app", "app/(main)/[id]/page.tsx", "1-3"), []string{"app/(main)/[id]/page.tsx:1-3"}},
 		"space in path":       {at("acme/app", "docs/my file.md", "1-3"), []string{"docs/my file.md:1-3"}},
 		"decomposed spelling": {at("acme/app", "src/re\u0301sume\u0301.go", "1-3"), []string{"src/r\u00e9sum\u00e9.go:1-3"}},
+		"quoted by a tool":    {at("acme/app", `"docs/new\nline.md"`, "1-3"), []string{"docs/new\nline.md:1-3"}},
+		"quoted, in code":     {at("acme/app", "`\"docs/new\\nline.md\"`", "1-3"), []string{"docs/new\nline.md:1-3"}},
 		"binary, whole":       {at("acme/app", "logo.png", ""), []string{"logo.png"}},
 	} {
 		t.Run("P6 "+name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld()
-			for _, f := range []string{"src/server.go", "app/(main)/[id]/page.tsx", "docs/my file.md", "src/r\u00e9sum\u00e9.go"} {
+			for _, f := range []string{"src/server.go", "app/(main)/[id]/page.tsx", "docs/my file.md", "docs/new\nline.md", "src/r\u00e9sum\u00e9.go"} {
 				lines := strings.Count(w.files[string(w.sources[0].Repo.ID)+"@"+shaA+":"+f], "\n")
 				w.read(0, f, 1, lines)
 			}

@@ -6,6 +6,8 @@ import (
 	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/librarian-app/librarian/librarian/tool"
 )
 
 // clip cuts s after n characters; what was cut is marked by an ellipsis, which counts.
@@ -42,14 +44,22 @@ func printable(s string) string {
 	}, strings.ToValidUTF8(s, "\uFFFD"))
 }
 
-// showPath makes a path fit for one line: control characters, which git allows in names, become visible.
+// showPath makes a path fit for one line: control characters, marks that turn a line's direction and bytes that are not UTF-8, all of which
+// git allows in names, are written as Go escapes them.
 func showPath(path string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) {
-			return '\uFFFD'
+	var b strings.Builder
+	for rest := path; rest != ""; {
+		r, n := utf8.DecodeRuneInString(rest)
+		switch {
+		case r == utf8.RuneError && n == 1, tool.Unseen(r):
+			q := strconv.Quote(rest[:n])
+			b.WriteString(q[1 : len(q)-1])
+		default:
+			b.WriteString(rest[:n])
 		}
-		return r
-	}, strings.ToValidUTF8(path, "\uFFFD"))
+		rest = rest[n:]
+	}
+	return b.String()
 }
 
 // units counts UTF-16 code units, by which GitHub limits a comment's body.

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"github.com/librarian-app/librarian/librarian"
+	"github.com/librarian-app/librarian/librarian/tool"
 )
 
 // Kind is what an entry of a commit's tree is.
@@ -230,6 +231,9 @@ func (c checker) file(ctx context.Context, src Source, file, lines string) (stri
 // pathVariants lists the ways to read a path a model wrote, the plainest first.
 func pathVariants(src Source, file string) []string {
 	out := []string{file}
+	if p, no := tool.CleanPath(strings.Trim(strings.TrimSpace(file), "`")); no == "" { // as a tool wrote a name that is quoted
+		out = append(out, p)
+	}
 	trimmed := strings.TrimLeft(strings.Trim(strings.TrimSpace(file), "`\"'"), "/")
 	if trimmed == "" {
 		return out

@@ -44,6 +44,7 @@ func newWorld() *world {
 	w.put(0, "src/client.go", "package src\n\nfunc dial(host string) error {\n\treturn connect(host, 443)\n}\n")
 	w.put(0, "README.md", numbered(20))
 	w.put(0, "docs/my file.md", numbered(20))
+	w.put(0, "docs/new\nline.md", numbered(20))
 	w.put(0, "app/(main)/[id]/page.tsx", numbered(30))
 	w.put(0, "empty.txt", "")
 	w.put(0, "logo.png", "\x00binary")
