@@ -161,4 +161,3 @@ func TestO7_AMonthBeginsInUTC(t *testing.T) {
 	_, told := f.ask("acme/pantry", simUser, "@librarian and now?")
 	require.Contains(t, told[0].Body, "This month's budget of $0.50 is spent; the next one begins on 1 December (UTC).")
 }
-
