@@ -40,6 +40,26 @@ func TestForgetIsForTheAskerAndForAdministrators(t *testing.T) {
 	require.Empty(t, f.sim.Reactions(second))
 }
 
+// Where librarian was turned off nobody asks any more, and what it said can still be taken back.
+func TestForgetWhereLibrarianWasTurnedOff(t *testing.T) {
+	t.Parallel()
+	f := newFlow(t, modeltest.New(results("One.")), func(f *flow) {
+		f.addRepo("lids", map[string]string{"lid.go": "package lids\n"}, map[string]string{".github/librarian.yml": "enabled: false\ntriggers: {mention: false}\n"})
+		_, err := f.sim.OpenIssue("acme/lids", simUser, "Lids", "About lids.")
+		require.NoError(f.t, err)
+	})
+	id, answers := f.ask("acme/lids", simUser, "@librarian one?")
+	require.Contains(t, answers[0].Body, "One.")
+	require.NoError(t, f.sim.SetDefaultBranch("acme/lids", "wide"))
+	f.stop()
+	f.serve()
+	c := f.say("acme/lids", 1, simUser, "@librarian two?")
+	require.Equal(t, "confused", f.settled(c.ID))
+	c = f.say("acme/lids", 1, simUser, "@librarian forget")
+	require.Equal(t, "rocket", f.settled(c.ID))
+	require.Empty(t, f.ours("acme/lids", id))
+}
+
 // W13's other side: whoever has write stops what others asked.
 func TestW13_StopByAWriter(t *testing.T) {
 	t.Parallel()

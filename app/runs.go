@@ -195,6 +195,8 @@ func ShowRun(ctx context.Context, o RunsOptions, id string) error {
 			return err
 		case ok:
 			fmt.Fprint(o.Out, report.Plain(r.ID, out, nil))
+		case r.Request.Kind == librarian.KindCommand:
+			fmt.Fprintf(o.Out, "A command has no findings. run %s\n", r.ID)
 		case r.State.Final():
 			fmt.Fprintf(o.Out, "What it found is not kept any more. run %s\n", r.ID)
 		default:

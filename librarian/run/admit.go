@@ -115,6 +115,7 @@ func (r *Runner) mayAsk(ctx context.Context, q librarian.Request) (adm admission
 		return adm, nil, &errAskLater{err}
 	}
 	switch {
+	case endsOnly(q): // also where librarian was turned off: what it keeps and what it posted can still be taken back
 	case !adm.set.Enabled:
 		return adm, declined("not enabled in this repository", false), nil
 	case !open(adm.set.Triggers, q):
@@ -139,6 +140,11 @@ func (r *Runner) facts(ctx context.Context, q librarian.Request) (librarian.Repo
 	}
 	level, err := r.o.Facts.Permission(ctx, q.Place.Installation, repo, q.Principal)
 	return repo, level, err
+}
+
+// endsOnly reports whether a request starts nothing and asks for nothing.
+func endsOnly(q librarian.Request) bool {
+	return q.Kind == librarian.KindCommand && (q.Command == cmdStop || q.Command == cmdForget)
 }
 
 // open reports whether the settings leave open the way that a request came.
