@@ -3,7 +3,11 @@
 package sandbox_test
 
 import (
+	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -88,4 +92,36 @@ func bombs(t *testing.T, view int) {
 	}
 	o := run(t, `echo fine`)
 	require.Equal(t, "fine", o.Text)
+}
+
+// Another librarian on the machine uses the same user ids, and the dead of a fork bomb count until the system has buried them, which it may
+// take its time for: neither takes processes away from a command.
+func TestTheSameUserElsewhere(t *testing.T) {
+	t.Parallel()
+	if os.Geteuid() != 0 {
+		t.Skip("only root has user ids to give")
+	}
+	uid := newUIDs()
+	dir := t.TempDir()
+	box, err := sandbox.New(sandbox.Options{Dir: filepath.Join(dir, "scratch"), UIDBase: uid, Slots: 1, Limits: sandbox.Limits{Processes: 10}})
+	require.NoError(t, err)
+	if err := box.Probe(t.Context()); err != nil {
+		t.Skip(err)
+	}
+	for range 12 {
+		other := exec.CommandContext(t.Context(), "sleep", "60")
+		other.Dir, other.SysProcAttr = "/", &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(uid)}}
+		require.NoError(t, other.Start())
+		t.Cleanup(func() { _ = other.Process.Kill(); _ = other.Wait() })
+	}
+	tree := filepath.Join(dir, "tree")
+	require.NoError(t, os.Mkdir(tree, 0o755))
+	run := func(line string) sandbox.Output {
+		o, err := box.Run(t.Context(), sandbox.Command{Line: line, Dir: tree, Read: []string{tree}, Timeout: 4 * time.Second})
+		require.NoError(t, err)
+		return o
+	}
+	require.Equal(t, "a\nb", run(`echo a | cat; echo b | cat | cat`).Text)
+	o := run(`for ((i=0;i<100;i++)); do sleep 50 & done; wait`)
+	require.Less(t, o.Peak.Processes, 30, "it is bounded all the same")
 }

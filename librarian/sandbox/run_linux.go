@@ -48,10 +48,14 @@ func (s *Sandbox) runIn(ctx context.Context, c Command, slot int, scratch string
 	if err != nil {
 		return Output{}, errors.New("sandbox: there is no /bin/bash")
 	}
+	// The kernel's limit counts all that a user runs, the watch what the group does. A user id of the slot's own may be at work in another
+	// librarian on the machine, or hold the dead of the last command for as long as the system does not bury them.
 	processes := int64(s.opt.Limits.Processes)
 	uid := s.uid(slot)
 	if uid == 0 {
-		processes += int64(threadsOf(os.Geteuid())) + 64 // the limit counts all that the user runs; the watch counts the group
+		processes += int64(threadsOf(os.Geteuid())) + 64
+	} else {
+		processes += int64(threadsOf(uid))
 	}
 	programs := append(append([]string{}, system...), s.opt.Exec...)
 	var v *view
