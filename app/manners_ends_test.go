@@ -72,6 +72,29 @@ func TestT6_T7_T10_WhatCanNoLongerBePostedIsNotLeftAtWork(t *testing.T) {
 		require.Len(t, answers, 1)
 		require.Contains(t, answers[0].Body, "Once more.")
 	})
+	t.Run("T6 a discussion is locked", func(t *testing.T) {
+		t.Parallel()
+		var f *flow
+		number := 0
+		f = newFlow(t, modeltest.New(meanwhile(func() {
+			require.NoError(t, f.sim.LockDiscussion("acme/pantry", number, simUser, true))
+		}, results("Too late."))), nil)
+		d, err := f.sim.OpenDiscussion("acme/pantry", simUser, "Lids", "About lids.")
+		require.NoError(t, err)
+		number = d.Number
+		c, err := f.sim.CommentDiscussion("acme/pantry", number, simUser, "@librarian why?")
+		require.NoError(t, err)
+		require.Equal(t, librarian.StateFailed, f.state(c.ID))
+		require.Len(t, f.sim.DiscussionComments("acme/pantry", number), 1)
+	})
+	t.Run("T6 the repository is archived", func(t *testing.T) {
+		t.Parallel()
+		var f *flow
+		f = newFlow(t, modeltest.New(meanwhile(func() { require.NoError(t, f.sim.SetArchived("acme/pantry", true)) }, results("Too late."))), nil)
+		c := f.say("acme/pantry", 1, simUser, "@librarian why?")
+		require.Equal(t, librarian.StateFailed, f.state(c.ID))
+		require.Empty(t, f.ours("acme/pantry", c.ID))
+	})
 	t.Run("T7 the issue is transferred", func(t *testing.T) {
 		t.Parallel()
 		var f *flow
