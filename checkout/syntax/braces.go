@@ -21,6 +21,7 @@ func (f *file) braces() {
 	head, depth, angleless := 0, 0, f.mask
 	var branches branches
 	tooDeep := 0
+	strings := f.overLines // that are still to come
 	cFamily := l.name == "c" || l.name == "cpp"
 	for i := 0; i < len(angleless); i++ {
 		top := &stack[len(stack)-1]
@@ -93,6 +94,12 @@ func (f *file) braces() {
 				head = i + 1
 			}
 		case '\n':
+			for len(strings) > 0 && strings[0].to <= i {
+				strings = strings[1:]
+			}
+			if len(strings) > 0 && strings[0].from < i {
+				break // a line of a text, not of the code
+			}
 			if l.newlineEnds && depth == 0 && len(bytes.TrimLeft(f.mask[head:i], " \t\r\n\x01")) == 0 {
 				head = i + 1 // nothing yet, and not to be looked at again for each line of a long comment
 			} else if l.newlineEnds && depth == 0 && !f.goesOn(head, i) {

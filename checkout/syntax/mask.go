@@ -13,23 +13,27 @@ const (
 )
 
 // maskSource copies a text with comments turned into markComment and the inside of strings into blanks; line ends stay, so
-// that offsets and lines are those of the source.
-func maskSource(lang *language, src []byte) []byte {
+// that offsets and lines are those of the source. The strings that run over lines are told, too, in their order.
+func maskSource(lang *language, src []byte) (mask []byte, overLines []span) {
 	m := &masker{lang: lang, src: src, out: make([]byte, len(src))}
 	copy(m.out, src)
 	if bytes.HasPrefix(m.out, []byte("\xef\xbb\xbf")) {
 		copy(m.out, "   ") // a byte order mark is no code
 	}
 	m.run()
-	return m.out
+	return m.out, m.overLines
 }
 
+// span is a range of offsets; to is behind it.
+type span struct{ from, to int }
+
 type masker struct {
-	lang   *language
-	src    []byte
-	out    []byte
-	failed int  // searches for an end that found none; see maxFailed
-	last   byte // the last code character that was no blank: tells a regular expression from a division
+	lang      *language
+	src       []byte
+	out       []byte
+	failed    int // searches for an end that found none; see maxFailed
+	overLines []span
+	last      byte // the last code character that was no blank: tells a regular expression from a division
 }
 
 func (m *masker) blank(from, to int, with byte) { blank(m.out, from, to, with) }
@@ -83,6 +87,9 @@ func (m *masker) run() {
 		}
 		if n := m.quoted(i); n > i {
 			m.last = '"'
+			if bytes.IndexByte(m.src[i:min(n, len(m.src))], '\n') >= 0 {
+				m.overLines = append(m.overLines, span{i, n})
+			}
 			i = n
 			continue
 		}

@@ -84,6 +84,7 @@ type file struct {
 	lines []int  // offset of each line's start; one more for the end of the text
 	decls []Decl
 
+	overLines []span // strings that run over lines
 	attribute map[int]bool // lines that are annotations and nothing else, as a grammar has it; nil without one
 }
 
@@ -92,7 +93,7 @@ func newFile(lang *language, src []byte) *file {
 	if lang.family == familyProse {
 		f.mask = src
 	} else {
-		f.mask = maskSource(lang, src)
+		f.mask, f.overLines = maskSource(lang, src)
 	}
 	f.lines = append(f.lines, 0)
 	for i := 0; i < len(src); {

@@ -12,6 +12,8 @@ func TestOutlineFindsDeclarationsPerLanguage(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ file, src, want string }{
 		{"a.go", "package a\n\n// F does.\nfunc (r *T[K]) F(x struct{}) {\n\ts := \"}\" // }\n}\n\ntype T struct {\n\tx int\n}\n", "function F<T 4-6(3); type T 8-10(8)"},
+		{"b.go", "package a\n\nvar T = `\nfunc no() {\n}\n`\n\nconst C = `x\n\n` +\n\t`y\n`\n\nfunc f() {\n}\n", "variable T 3-6(3); constant C 8-12(8); function f 14-15(14)"},
+		{"b.ts", "const q = `\nfunction no() {\n}\n`\nfunction f() {\n}\n", "constant q 1-4(1); function f 5-6(5)"},
 		{"a.py", "@deco\ndef f(a,\n      b):\n    \"\"\"Doc }.\"\"\"\n    return 1\n\nclass C:\n    async def g(self):\n        pass\n", "function f 2-5(1); class C 7-9(7); function g<C 8-9(8)"},
 		{"a.rs", "/// Doc.\npub(crate) fn new<'a>(x: &'a str) -> char {\n    '{'\n}\n\nimpl<T> Tr for S<T> {\n    fn go(&self) {}\n}\n", "function new 2-4(1); impl S 6-8(6); function go<S 7-7(7)"},
 		{"A.java", "package a;\nimport b.C;\n/** Doc. */\n@X(1)\npublic class A extends B {\n    private static final int N = 3;\n    @Override\n    public <T> void f(int x) throws E {\n        if (x) { g(); }\n    }\n}\n", "class A 5-11(3); field N<A 6-6(6); function f<A 8-10(7)"},
