@@ -87,13 +87,22 @@ type ReadTarget struct {
 	Start, End int // lines, from 1, inclusive; 0: the whole file
 }
 
+// cutLines cuts "#L10-L40" off the end of what it is said of. A # that no L follows belongs to a name.
+func cutLines(s string) (target, lines string, ok bool) {
+	i := strings.LastIndex(s, "#L")
+	if i < 0 || strings.Contains(s[i:], "/") {
+		return s, "", false
+	}
+	return s[:i], s[i+1:], true
+}
+
 // ParseReadTarget reads the argument of the command "read": owner/repo/path, with an optional #L10 or #L10-L40.
 func ParseReadTarget(s string) (ReadTarget, bool) {
 	var t ReadTarget
 	if s == "" || strings.ContainsFunc(s, unicode.IsSpace) {
 		return t, false
 	}
-	s, lines, hasLines := strings.Cut(s, "#")
+	s, lines, hasLines := cutLines(s)
 	parts := strings.SplitN(s, "/", 3)
 	if len(parts) != 3 || strings.Trim(parts[2], "/") == "" {
 		return t, false

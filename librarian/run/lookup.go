@@ -182,7 +182,12 @@ func lookUpCall(command, rest string) (repo, name string, args map[string]any, o
 	more = strings.TrimSpace(more)
 	switch command {
 	case "read":
-		target, lines, hasLines := strings.Cut(rest, "#")
+		target, lines := rest, ""
+		i := strings.LastIndex(rest, "#L")
+		hasLines := i >= 0 && !strings.Contains(rest[i:], "/") // another # is part of a name
+		if hasLines {
+			target, lines = rest[:i], rest[i+1:]
+		}
 		parts := strings.SplitN(target, "/", 3)
 		if len(parts) != 3 {
 			return "", "", nil, false

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/librarian-app/librarian/checkout"
@@ -36,7 +37,7 @@ func (s *Session) checkoutRepo() tool.Tool {
 func (s *Session) checkoutSubject(a CheckoutArgs) string {
 	spec, err := checkout.ParseRepo(a.Repo, s.opts.DefaultHost)
 	if err != nil {
-		return tool.OneLine(tool.Clip(a.Repo, 100))
+		return tool.OneLine(tool.Clip(withoutUser(a.Repo), 100))
 	}
 	name := spec.Path
 	if !strings.EqualFold(spec.Host, s.opts.DefaultHost) {
@@ -48,10 +49,18 @@ func (s *Session) checkoutSubject(a CheckoutArgs) string {
 	return tool.OneLine(tool.Clip(name, 150))
 }
 
+// userInfo is a URL's user name and password.
+var userInfo = regexp.MustCompile(`://[^/?#\s"]*@`)
+
+// withoutUser takes what may be a password out of a text that is shown.
+func withoutUser(s string) string { return userInfo.ReplaceAllString(s, "://…@") }
+
 func (s *Session) runCheckout(ctx context.Context, a CheckoutArgs) (tool.Result, error) {
 	spec, err := checkout.ParseRepo(a.Repo, s.opts.DefaultHost)
 	if err != nil {
-		return refusal(err)
+		no, err := refusal(err)
+		no.Text = withoutUser(no.Text)
+		return no, err
 	}
 	if err := checkout.CheckRef(a.Ref); err != nil {
 		return refusal(err)

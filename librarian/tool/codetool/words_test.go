@@ -53,8 +53,12 @@ func TestRefusalsSayWhatToDo(t *testing.T) {
 	for name, args := range map[string]string{"git_log": `{"to":"v1..main"}`, "git_show": `{"commit":"v1..main"}`, "git_diff": `{"from":"v1..main"}`} {
 		require.Equal(t, `"v1..main" is a range. Give its two ends as from and to of git_log or git_diff.`, b.refused(t, name, args))
 	}
+	const secret = `{"repo":"https://me:hunter2@forge.example/acme/one"}`
+	require.Contains(t, b.refused(t, "checkout_repo", secret), `"https://…@forge.example/acme/one" does not name a repository: a URL must not carry a user name or password.`)
+	_, subject := b.tools["checkout_repo"].Trace(json.RawMessage(secret))
+	require.Equal(t, "https://…@forge.example/acme/one", subject, "traces are posted")
 	require.Less(t, len(b.refused(t, "read", `{"path":"`+strings.Repeat("x", 100_000)+`"}`)), 3000)
-	_, subject := b.tools["read"].Trace(json.RawMessage(fmt.Sprintf(`{"path":"src/a.txt","offset":%d,"limit":%[1]d}`, math.MaxInt)))
+	_, subject = b.tools["read"].Trace(json.RawMessage(fmt.Sprintf(`{"path":"src/a.txt","offset":%d,"limit":%[1]d}`, math.MaxInt)))
 	require.Equal(t, fmt.Sprintf("one/src/a.txt:%d-%d", math.MaxInt, math.MaxInt-1), subject, "no range below zero")
 }
 
