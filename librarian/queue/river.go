@@ -99,7 +99,7 @@ func insertFast(ctx context.Context, t *store.Tx, kind string, id librarian.RunI
 	if err != nil {
 		return 0, fmt.Errorf("queue: insert job: %w", err)
 	}
-	res, err := t.SQL().ExecContext(ctx, jobRow, string(args), kind, kind)
+	res, err := t.Exec(ctx, jobRow, string(args), kind, kind)
 	if err != nil {
 		return 0, fmt.Errorf("queue: insert job: %w", err)
 	}

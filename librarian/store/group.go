@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"database/sql/driver"
 	"fmt"
 	"runtime/debug"
 	"sync"
@@ -74,7 +75,7 @@ func (g *group) hand() {
 // commit does pieces of work in one transaction, or else each by itself.
 func (s *Store) commit(pieces []*piece) {
 	if len(pieces) > 1 {
-		err := s.Tx(context.WithoutCancel(pieces[0].ctx), func(t *Tx) error {
+		err := s.plain(context.WithoutCancel(pieces[0].ctx), func(t *Tx) error {
 			for _, p := range pieces {
 				if p.err = p.ctx.Err(); p.err != nil {
 					continue
@@ -92,9 +93,34 @@ func (s *Store) commit(pieces []*piece) {
 	for _, p := range pieces {
 		if p.err = p.ctx.Err(); p.err == nil {
 			ctx := context.WithoutCancel(p.ctx)
-			p.err = s.Tx(ctx, func(t *Tx) error { return p.do(ctx, t) })
+			p.err = s.plain(ctx, func(t *Tx) error { return p.do(ctx, t) })
 		}
 	}
+}
+
+// plain is [Store.Tx] on SQLite for a context that does not end and an f that does not panic. It does without the transactions of
+// database/sql, which start a goroutine each to wait for that end, and another for each query: to wake a thread for those takes
+// longer than to insert a row. BEGIN and COMMIT are kept prepared like other statements, too.
+func (s *Store) plain(ctx context.Context, f func(*Tx) error) error {
+	conn, err := s.write.Conn(ctx)
+	if err != nil {
+		return fmt.Errorf("store: begin: %w", err)
+	}
+	defer func() { _ = conn.Close() }() // it goes back to the pool
+	if _, err := conn.ExecContext(ctx, "BEGIN IMMEDIATE"); err != nil {
+		return fmt.Errorf("store: begin: %w", err)
+	}
+	if err = f(&Tx{s: s, tx: conn}); err == nil {
+		if _, err = conn.ExecContext(ctx, "COMMIT"); err == nil {
+			return nil
+		}
+		err = fmt.Errorf("store: commit: %w", err)
+	}
+	if _, undone := conn.ExecContext(ctx, "ROLLBACK"); undone != nil {
+		// SQLite has rolled back by itself, as after a full disk; or it cannot, and nobody may go on from there.
+		_ = conn.Raw(func(any) error { return driver.ErrBadConn })
+	}
+	return err
 }
 
 // do does the work. A panic is an error, for whoever waits must not wait for ever because of a neighbour.

@@ -48,7 +48,7 @@ func TestTogetherFailsForItselfAlone(t *testing.T) {
 			"good":  {t.Context(), well, ""},
 			"fails": {t.Context(), func(context.Context, *store.Tx) error { return errMine }, "mine"},
 			"breaks": {t.Context(), func(ctx context.Context, tx *store.Tx) error {
-				_, err := tx.SQL().ExecContext(ctx, "INSERT INTO nowhere VALUES (1)")
+				_, err := tx.Exec(ctx, "INSERT INTO nowhere VALUES (1)")
 				return err
 			}, "nowhere"},
 			"panics": {t.Context(), func(context.Context, *store.Tx) error { panic("at the disco") }, "at the disco"},
@@ -75,4 +75,38 @@ func TestTogetherFailsForItselfAlone(t *testing.T) {
 		require.Equal(t, each, good)
 		require.Equal(t, each, n)
 	})
+}
+
+// A commit that fails leaves no transaction open on the connection, nor does one that SQLite ended by itself.
+func TestTogetherGoesOnAfterAFailedCommit(t *testing.T) {
+	t.Parallel()
+	s := storetest.Open(t, store.Options{Dir: t.TempDir()})
+	ctx := t.Context()
+	run := create(t, s, storetest.Question(1))
+	for _, tc := range []struct{ name, statement, want string }{
+		{"commit fails", "PRAGMA defer_foreign_keys = 1", "store: commit: "},
+		{"ended by itself", "ROLLBACK", "no transaction"},
+	} {
+		err := s.Together(ctx, func(ctx context.Context, tx *store.Tx) error {
+			if _, err := tx.Exec(ctx, tc.statement); err != nil {
+				return err
+			}
+			if tc.statement == "ROLLBACK" {
+				return errors.New("no transaction")
+			}
+			return tx.Deliver(ctx, librarian.Delivery{ID: tc.name, Event: "ping"}, librarian.NewRunID())
+		})
+		require.ErrorContains(t, err, tc.want, tc.name)
+		require.NoError(t, s.Together(ctx, func(ctx context.Context, tx *store.Tx) error {
+			return tx.Deliver(ctx, librarian.Delivery{ID: "after " + tc.name, Event: "ping"}, run)
+		}))
+		require.NoError(t, s.Tx(ctx, func(tx *store.Tx) error {
+			return tx.Deliver(ctx, librarian.Delivery{ID: "and after " + tc.name, Event: "ping"}, run)
+		}))
+	}
+	var n int
+	require.NoError(t, s.DB().QueryRowContext(ctx, "SELECT COUNT(*) FROM deliveries WHERE id LIKE '%after%'").Scan(&n))
+	require.Equal(t, 4, n)
+	require.NoError(t, s.DB().QueryRowContext(ctx, "SELECT COUNT(*) FROM deliveries").Scan(&n))
+	require.Equal(t, 4, n)
 }

@@ -90,11 +90,19 @@ func (s *Store) Now() time.Time { return s.now().UTC() }
 // Tx is a transaction on the store.
 type Tx struct {
 	s  *Store
-	tx *sql.Tx
+	tx executor // a *sql.Tx, or in one of Together's on SQLite the connection
 }
 
-// SQL is the transaction for the job queue to add its own rows to.
-func (t *Tx) SQL() *sql.Tx { return t.tx }
+// SQL is the transaction for the job queue's library. In one of [Store.Together] on SQLite there is none: nil.
+func (t *Tx) SQL() *sql.Tx {
+	tx, _ := t.tx.(*sql.Tx)
+	return tx
+}
+
+// Exec is for the job queue to write rows of its own, in the database's own words.
+func (t *Tx) Exec(ctx context.Context, query string, args ...any) (sql.Result, error) {
+	return t.tx.ExecContext(ctx, query, args...)
+}
 
 // Tx runs f in one transaction: committed if f returns nil, else rolled back and f's error returned as it is.
 func (s *Store) Tx(ctx context.Context, f func(*Tx) error) error {
@@ -116,6 +124,12 @@ func (s *Store) Tx(ctx context.Context, f func(*Tx) error) error {
 type querier interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+}
+
+// executor is what does statements alike in a transaction of database/sql and on a connection.
+type executor interface {
+	querier
+	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
 }
 
 func (t *Tx) exec(ctx context.Context, query string, args ...any) (int64, error) {
