@@ -165,13 +165,22 @@ type envelope struct {
 	Sender       *account    `json:"sender"`
 }
 
-func decode(payload []byte, into any) error {
-	if env, ok := into.(*envelope); ok {
-		if picked, ok := pick(payload, envelopeKeys); ok && json.Unmarshal(picked, env) == nil {
-			return nil
+// envelopeEvents are those of which an envelope is all that is read.
+var envelopeEvents = []string{
+	"discussion", "discussion_comment", "issue_comment", "issues", "pull_request", "pull_request_review", "pull_request_review_comment", "repository",
+}
+
+// essence is what the handlers read of a delivery, or all of it.
+func essence(event string, payload []byte) []byte {
+	if slices.Contains(envelopeEvents, event) {
+		if picked, ok := pick(payload, envelopeKeys); ok {
+			return picked
 		}
-		*env = envelope{}
 	}
+	return payload
+}
+
+func decode(payload []byte, into any) error {
 	if err := json.Unmarshal(payload, into); err != nil {
 		return fmt.Errorf("handlers: decode: %w: %w", errMalformed, err)
 	}

@@ -53,10 +53,19 @@ func TestPick(t *testing.T) {
 	require.Equal(t, `{"issue":{"id":3,"number":4,"user":{"id":5,"type":"User"}}}`, string(picked), "nothing else is looked at")
 }
 
+// What no envelope is read of is left as it is.
+func TestEssence(t *testing.T) {
+	t.Parallel()
+	payload := `{"action":"a","issue":{"id":3,"url":"u"},"client_payload":{"x":1}}`
+	require.Equal(t, `{"action":"a","issue":{"id":3}}`, string(essence("issues", []byte(payload))))
+	require.Equal(t, payload, string(essence("repository_dispatch", []byte(payload))))
+	require.Equal(t, `{"Action":"a"}`, string(essence("issues", []byte(`{"Action":"a"}`))))
+}
+
 func checkPick(t *testing.T, payload []byte) {
 	var want, got envelope
 	err := json.Unmarshal(payload, &want)
-	if gotErr := decode(payload, &got); gotErr != nil {
+	if gotErr := decode(essence("issues", payload), &got); gotErr != nil {
 		require.Error(t, err, "%s", payload)
 		return
 	}

@@ -182,7 +182,7 @@ func (h *Webhook) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusOK)
 		return
 	}
-	r.Body = io.NopCloser(bytes.NewReader(body))
+	r.Body = io.NopCloser(bytes.NewReader(essence(event, body))) // of which the dispatcher makes a copy
 	r.Header.Del("X-Hub-Signature-256")
 	r.Header.Del("X-Hub-Signature")
 	h.dispatcher.ServeHTTP(w, r)
