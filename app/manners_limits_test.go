@@ -18,28 +18,38 @@ import (
 	"github.com/librarian-app/librarian/librarian/model/modeltest"
 )
 
+// Whatever is written, in whatever kind of thread: what GitHub sees of one installation is a second apart.
 func TestL1_AnswersAreSpaced(t *testing.T) {
 	t.Parallel()
-	f := newFlow(t, modeltest.New(results("One."), results("Two."), results("Three.")), nil)
-	var asked []int64
-	began := time.Now()
-	for range 3 {
+	var f *flow
+	slow := func(ctx context.Context, c model.Call) (model.Reply, error) {
+		f.eventually("progress is shown", func() bool {
+			return slices.ContainsFunc(f.sim.Comments("acme/pantry", 1), func(c githubsim.Comment) bool { return strings.Contains(c.Body, "role=progress") })
+		})
+		return results("Slow.")(ctx, c)
+	}
+	f = newFlow(t, modeltest.New(slow, results("One."), results("Two."), results("Three."), results("Four.")), func(f *flow) {
+		f.cfg.Limits.Progress = time.Second
+	})
+	asked := []int64{f.say("acme/pantry", 1, simUser, "@librarian why?").ID}
+	f.eventually("the slow one is at work", func() bool { return len(f.sim.Reactions(asked[0])) == 1 })
+	for range 2 {
 		asked = append(asked, f.say("acme/pantry", 1, simUser, "@librarian why?").ID)
 	}
+	d, err := f.sim.OpenDiscussion("acme/pantry", simUser, "Jars", "@librarian why?")
+	require.NoError(t, err)
+	require.NoError(t, f.sim.Dispatch("acme/pantry", simUser, "librarian", map[string]any{"librarian": map[string]any{"query": "why?"}}))
 	for _, id := range asked {
 		require.Equal(t, "rocket", f.settled(id))
 	}
-	var at []time.Time
-	for _, r := range f.sim.Requests() {
-		if r.Method == http.MethodPost && strings.HasSuffix(r.Path, "/issues/1/comments") && r.Status == http.StatusCreated {
-			at = append(at, r.Time)
-		}
-	}
-	slices.SortFunc(at, time.Time.Compare)
-	require.Len(t, at, 3)
-	for i := range at { // a busy machine may delay one and not the next, but none comes before its second
-		require.GreaterOrEqual(t, at[i].Sub(began), time.Duration(i)*time.Second)
-	}
+	done := regexp.MustCompile(`/check-runs(/\d+)?$`)
+	f.eventually("the discussion and the dispatch are answered", func() bool {
+		return len(f.sim.DiscussionComments("acme/pantry", d.Number)) > 0 && slices.ContainsFunc(f.sim.Requests(), func(r githubsim.Request) bool {
+			return done.MatchString(r.Path) && r.Method != http.MethodGet && strings.Contains(r.Body, "completed")
+		})
+	})
+	n, _ := f.contentSpaced()
+	require.GreaterOrEqual(t, n, 5+1, "answers, and progress of the slow one")
 }
 
 func TestL2_ALimitIsWaitedOutAndTheAnswerPosted(t *testing.T) {
@@ -58,6 +68,40 @@ func TestL2_ALimitIsWaitedOutAndTheAnswerPosted(t *testing.T) {
 			require.Contains(t, answers[0].Body, "Posted all the same.")
 		})
 	}
+}
+
+// What GitHub fails at while code is fetched costs another try, not the answer.
+func TestL2_AFaultWhileCodeIsFetched(t *testing.T) {
+	t.Parallel()
+	t.Run("the model is told that GitHub gave no token", func(t *testing.T) {
+		t.Parallel()
+		var f *flow
+		var ahead atomic.Int64
+		clock := func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }
+		open := modeltest.Call(use("checkout_repo", args{"repo": "acme/cellar"}))
+		f = newFlowOn(t, false, githubsim.Options{Now: clock}, modeltest.New(
+			func(ctx context.Context, c model.Call) (model.Reply, error) {
+				ahead.Store(int64(65 * time.Minute)) // the token has to be minted anew
+				f.sim.Inject(githubsim.Fault{Method: http.MethodPost, Path: regexp.MustCompile(`/access_tokens$`), Skip: 1, Count: 4, Status: http.StatusBadGateway}) // the first is to look at the repository
+				return open(ctx, c)
+			},
+			open, modeltest.Call(use("read", args{"repo": "acme/cellar", "path": "wine.go"})),
+			results("Nine.", args{"repo": "acme/cellar", "file": "wine.go", "lines": "4", "note": "the vintage"})), func(f *flow) { f.cfg.Limits.Time = 3 * time.Hour })
+		asked, answers := f.ask("acme/cellar", simUser, "@librarian which vintage?")
+		require.Equal(t, "rocket", f.settled(asked))
+		require.Len(t, answers, 1)
+		require.Contains(t, answers[0].Body, "wine.go#L4")
+		require.Contains(t, answers[0].Body, "GitHub gave no access to it just now", "the trace tells of it")
+	})
+	t.Run("scout asks once more", func(t *testing.T) {
+		t.Parallel()
+		f := newFlow(t, nil, nil)
+		f.sim.Inject(githubsim.Fault{Path: gitPath, Count: 1, Cut: true})
+		_, answers := f.ask("acme/cellar", simUser, "@librarian which vintage is it?")
+		require.Len(t, answers, 1)
+		require.Contains(t, answers[0].Body, "/blob/")
+		require.NotContains(t, answers[0].Body, "Not looked at")
+	})
 }
 
 func TestL3_ARunLongerThanItsTokens(t *testing.T) {

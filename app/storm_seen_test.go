@@ -23,7 +23,7 @@ func (f *flow) once(all []stormed) (answered, marked int) {
 	runs, err := store.Open(f.t.Context(), store.Options{Dir: f.cfg.Server.Data})
 	require.NoError(f.t, err)
 	defer func() { require.NoError(f.t, runs.Close()) }()
-	ends, progress := map[string]int{}, 0
+	ends, empty, progress := map[string]int{}, map[string]string{}, 0
 	threads := map[string]bool{}
 	for _, a := range all {
 		if key := fmt.Sprint(a.repo, a.issue); threads[key] {
@@ -39,6 +39,9 @@ func (f *flow) once(all []stormed) (answered, marked int) {
 				progress++
 			case m[3] == "1":
 				ends[m[1]]++
+				if !strings.Contains(c.Body, "/blob/") {
+					empty[m[1]] = c.Body
+				}
 			}
 		}
 	}
@@ -56,18 +59,13 @@ func (f *flow) once(all []stormed) (answered, marked int) {
 			case librarian.StatePublished:
 				published++
 				require.Equal(f.t, 1, ends[string(r.ID)], "one answer: %+v %s", a, r.ID)
+				require.Empty(f.t, empty[string(r.ID)], "an answer says where: %+v", a)
 			case librarian.StateDeclined:
 				require.Equal(f.t, "confused", f.mark(a.comment), "%+v", a)
+				f.story(runs, r)
 			default:
 				require.Equal(f.t, 1, ends[string(r.ID)], "%s is told once: %+v %s", r.State, a, r.ID)
-				outcome, _, err := runs.Last(f.t.Context(), r.ID, librarian.EventOutcome)
-				require.NoError(f.t, err)
-				f.t.Logf("%s: %s %s", r.ID, r.State, outcome.Data)
-				for line := range strings.Lines(f.log.String()) {
-					if strings.Contains(line, string(r.ID)) {
-						f.t.Log(strings.TrimSpace(line))
-					}
-				}
+				f.story(runs, r)
 			}
 		}
 		require.LessOrEqual(f.t, published, 1)
@@ -77,6 +75,22 @@ func (f *flow) once(all []stormed) (answered, marked int) {
 		}
 	}
 	return answered, marked
+}
+
+// story logs what became of a run that was not answered.
+func (f *flow) story(runs *store.Store, r librarian.Run) {
+	f.t.Helper()
+	f.t.Logf("%s: %s after %d attempts", r.ID, r.State, r.Attempt)
+	events, err := runs.Events(f.t.Context(), r.ID, 0)
+	require.NoError(f.t, err)
+	for _, e := range events {
+		f.t.Logf("%s attempt %d %s %.500s", e.At.Format(time.TimeOnly+".000"), e.Attempt, e.Kind, e.Data)
+	}
+	for line := range strings.Lines(f.log.String()) {
+		if strings.Contains(line, string(r.ID)) {
+			f.t.Log(strings.TrimSpace(line))
+		}
+	}
 }
 
 var (
@@ -105,25 +119,22 @@ func (f *flow) acknowledged(all []stormed, delay time.Duration) []time.Duration 
 	return out
 }
 
-// limitsKept asserts GitHub's bounds for what writes, by installation: 80 in any minute, 500 in an hour, and comments a second
-// apart. Arrivals are a little off from when they were sent, so the spacing is looked at over ten of them. It makes no
-// difference whether the process was killed meanwhile.
+// limitsKept asserts GitHub's bounds for what writes, by installation: 80 in any minute, 500 in an hour, and what makes content a
+// second apart. It makes no difference whether the process was killed meanwhile.
 func (f *flow) limitsKept() {
 	f.t.Helper()
-	writes, comments := map[int64][]time.Time{}, map[int64][]time.Time{}
+	writes := map[int64][]time.Time{}
 	most := 0
 	for _, r := range f.sim.Requests() {
 		if r.Caller != githubsim.InstallationToken || r.Method == "GET" || !strings.Contains(r.Path, "/repos/") {
 			continue
 		}
 		writes[r.Installation] = append(writes[r.Installation], r.Time)
-		if r.Method == "POST" && newAnswer.MatchString(r.Path) {
-			comments[r.Installation] = append(comments[r.Installation], r.Time)
-		}
 	}
 	require.NotEmpty(f.t, writes)
 	for in, at := range writes {
 		require.LessOrEqual(f.t, len(at), 500, "installation %d", in)
+		slices.SortFunc(at, time.Time.Compare)
 		for i := range at {
 			n := 1
 			for n <= i && at[i].Sub(at[i-n]) < time.Minute {
@@ -132,14 +143,41 @@ func (f *flow) limitsKept() {
 			most = max(most, n)
 		}
 	}
-	f.t.Logf("at most %d writes in a minute", most)
+	n, nearest := f.contentSpaced()
+	f.t.Logf("at most %d writes in a minute; of %d that make content the nearest are %s apart", most, n, nearest)
 	require.LessOrEqual(f.t, most, 80)
-	const n = 10
-	for in, at := range comments {
-		for i := n - 1; i < len(at); i++ {
-			require.Greater(f.t, at[i].Sub(at[i-n+1]), (n-2)*time.Second, "installation %d: comments closer than a second", in)
+}
+
+var (
+	makesContent   = regexp.MustCompile(`/repos/[^/]+/[^/]+/((issues|pulls|commits)/(\w+/)?comments(/\d+)?(/replies)?|pulls/\d+/reviews(/\d+)?|check-runs(/\d+)?)$`)
+	mutatesContent = regexp.MustCompile(`^mutation (add|update)\w*Comment`)
+)
+
+// contentSpaced asserts that any two requests of one installation that make or edit comments, reviews or check runs came to GitHub a
+// second apart at least, whatever became of them, and gives how many there were and how near the nearest came.
+func (f *flow) contentSpaced() (n int, nearest time.Duration) {
+	f.t.Helper()
+	all := map[int64][]githubsim.Request{}
+	for _, r := range f.sim.Requests() {
+		if r.Installation == 0 { // a fault struck before it was looked at
+			continue
+		}
+		if rest := (r.Method == "POST" || r.Method == "PATCH") && makesContent.MatchString(r.Path); rest || mutatesContent.MatchString(r.GraphQL) {
+			all[r.Installation] = append(all[r.Installation], r)
 		}
 	}
+	nearest = time.Hour
+	for in, made := range all {
+		slices.SortFunc(made, func(a, b githubsim.Request) int { return a.Time.Compare(b.Time) })
+		for i := 1; i < len(made); i++ {
+			a, b := made[i-1], made[i]
+			nearest = min(nearest, b.Time.Sub(a.Time))
+			require.GreaterOrEqual(f.t, b.Time.Sub(a.Time), time.Second, "installation %d: %s %s%s (%d), then %s %s%s (%d)",
+				in, a.Method, a.Path, a.GraphQL, a.Status, b.Method, b.Path, b.GraphQL, b.Status)
+		}
+		n += len(made)
+	}
+	return n, nearest
 }
 
 // answersBeforeEyes counts the answers to questions, all in one repository, that were posted when the last of them had its 👀.

@@ -124,10 +124,11 @@ type scoutLog struct {
 // conversation is what scout knows by now.
 type conversation struct {
 	brief    brief
-	tools    map[string]bool // that the run has
-	asked    map[string]int  // calls so far, by tool
+	tools    map[string]bool   // that the run has
+	asked    map[string]int    // calls so far, by tool
+	calls    map[string]string // the repository that a call named, by its id
 	opened   []scoutCheckout
-	failures []string // of checkouts, in words
+	failures []unopened // of checkouts, the last of each
 	found    []scoutFound
 	read     []scoutCandidate
 	repos    []string // that a search for them gave
@@ -135,8 +136,15 @@ type conversation struct {
 	log      *scoutLog
 }
 
+// unopened is a repository that could not be opened.
+type unopened struct {
+	repo    string
+	text    string // why, in words
+	passing bool   // it may be had when it is asked for once more
+}
+
 func readConversation(call Call) (*conversation, error) {
-	c := &conversation{asked: map[string]int{}, tools: map[string]bool{}}
+	c := &conversation{asked: map[string]int{}, tools: map[string]bool{}, calls: map[string]string{}}
 	for _, t := range call.Tools {
 		c.tools[t.Name] = true
 	}
@@ -159,6 +167,12 @@ func readConversation(call Call) (*conversation, error) {
 			switch p.Kind {
 			case ToolCall:
 				c.asked[p.Tool]++
+				var args struct {
+					Repo string `json:"repo"`
+				}
+				if json.Unmarshal(p.Args, &args) == nil {
+					c.calls[p.CallID] = args.Repo
+				}
 			case ToolResult:
 				c.take(p)
 			}
@@ -171,9 +185,11 @@ func (c *conversation) take(p Part) {
 	switch p.Tool {
 	case "checkout_repo":
 		var d scoutCheckout
+		name := c.calls[p.CallID]
+		c.failures = slices.DeleteFunc(c.failures, func(f unopened) bool { return f.repo == name })
 		if p.IsError || json.Unmarshal(p.Data, &d) != nil {
 			first, _, _ := strings.Cut(p.Text, "\n")
-			c.failures = append(c.failures, first)
+			c.failures = append(c.failures, unopened{name, first, passing.MatchString(p.Text)})
 			return
 		}
 		if !slices.ContainsFunc(c.opened, func(o scoutCheckout) bool { return o.Repo == d.Repo }) {
@@ -232,6 +248,9 @@ func (c *conversation) has(w scoutCandidate) bool {
 	return slices.ContainsFunc(c.read, func(r scoutCandidate) bool { return r.repo == w.repo && r.Path == w.Path && r.Start == w.Start })
 }
 
+// passing is what a tool says of a fault that may be over by now: a host that was down or busy.
+var passing = regexp.MustCompile(`(?i)\btry (once more|again later)\b`)
+
 // next decides scout's turn.
 func (c *conversation) next() []use {
 	switch {
@@ -241,6 +260,14 @@ func (c *conversation) next() []use {
 		var uses []use
 		for _, r := range c.scope() {
 			uses = append(uses, use{"checkout_repo", map[string]any{"repo": r}})
+		}
+		return uses
+	case c.asked["checkout_repo"] == len(c.scope()) && slices.ContainsFunc(c.failures, func(f unopened) bool { return f.passing }):
+		var uses []use
+		for _, f := range c.failures {
+			if f.passing {
+				uses = append(uses, use{"checkout_repo", map[string]any{"repo": f.repo}})
+			}
 		}
 		return uses
 	case c.asked["find_code"] == 0 && len(c.opened) > 0:

@@ -17,7 +17,7 @@ func (c *conversation) answer() map[string]any {
 	if len(c.failures) > 0 {
 		d.WriteString("Not looked at:\n\n")
 		for _, f := range c.failures {
-			fmt.Fprintf(&d, "- %s\n", f)
+			fmt.Fprintf(&d, "- %s\n", f.text)
 		}
 		d.WriteString("\n")
 	}

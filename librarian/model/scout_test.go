@@ -1,6 +1,8 @@
 package model
 
 import (
+	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -151,5 +153,38 @@ func TestScout_TellsWhoBroughtItInFromWhoTouchedItsFile(t *testing.T) {
 		require.NotContains(t, uses[0].args, "added")
 		c.asked["git_log"] = 2
 		require.Equal(t, "provide_results", c.next()[0].tool)
+	}
+}
+
+// A host that was down or busy is asked once more, and no more; what is not there is not.
+func TestScout_AsksOnceMore(t *testing.T) {
+	t.Parallel()
+	said := map[string]string{
+		"a/down": "a/down could not be fetched: the host answered 502. The host may be down or busy; try once more, else say so in the findings.",
+		"a/busy": "GitHub could not be asked about a/busy just now. Try again later, or go on without it.",
+		"a/gone": "a/gone was not found, or may not be read from here.",
+	}
+	call := Call{Tools: []ToolSpec{{Name: "checkout_repo"}, {Name: "provide_results"}}, Messages: []Message{{Role: User, Parts: []Part{
+		{Kind: Text, Text: "?", Data: json.RawMessage(`{"question":"how?","place":"a/down","repos":["a/down","a/busy","a/gone"]}`)}}}}}
+	turn := func() (asked []string) {
+		reply, err := Scout{}.Generate(t.Context(), call)
+		require.NoError(t, err)
+		results := Message{Role: User}
+		for _, p := range reply.Message.Parts {
+			var args struct{ Repo, Description string }
+			require.NoError(t, json.Unmarshal(p.Args, &args))
+			asked = append(asked, p.Tool+" "+args.Repo+args.Description)
+			results.Parts = append(results.Parts, Part{Kind: ToolResult, CallID: p.CallID, Tool: p.Tool, IsError: true, Text: said[args.Repo]})
+		}
+		call.Messages = append(call.Messages, reply.Message, results)
+		return asked
+	}
+	require.Equal(t, []string{"checkout_repo a/down", "checkout_repo a/busy", "checkout_repo a/gone"}, turn())
+	require.Equal(t, []string{"checkout_repo a/down", "checkout_repo a/busy"}, turn())
+	last := turn()
+	require.Len(t, last, 1)
+	require.Contains(t, last[0], "provide_results ")
+	for name, text := range said {
+		require.Equal(t, 1, strings.Count(last[0], "- "+text), name)
 	}
 }

@@ -237,7 +237,25 @@ func (g *Gate) credentials(repo librarian.Repo) checkout.Credentials {
 	if g.Tokens == nil {
 		return nil
 	}
-	return g.Tokens.ReadCredentials(repo)
+	get := g.Tokens.ReadCredentials(repo)
+	if get == nil {
+		return nil
+	}
+	return func(ctx context.Context) (checkout.Secret, error) {
+		s, err := get(ctx)
+		if err == nil || ctx.Err() != nil {
+			return s, err
+		}
+		if errors.Is(err, librarian.ErrNotFound) {
+			return s, &checkout.NotFoundError{Repo: repo.FullName()}
+		}
+		// As if the host had failed at what comes next: it is worth another try, and no reason to end the run.
+		down := &checkout.UpstreamError{Repo: repo.FullName(), Reason: "GitHub gave no access to it just now", Err: err}
+		if limit, ok := errors.AsType[*librarian.RateLimitError](err); ok {
+			down.RetryAfter = limit.After
+		}
+		return s, down
+	}
 }
 
 // class is the access class of a repository's clone: what is public is shared, everything else is kept apart by
