@@ -13,12 +13,15 @@ type Signals struct {
 	Missing float64 // 0…1: the share of the question's words, by weight, that the tree does not have at all
 	Words   int     // how many words the question has that say something
 	Exact   bool    // the question names the first candidate: its symbol, its path, or quoted text in it
+	Pairs   float64 // 0…1: the share of the question's neighbouring words that stand beside each other in the first candidate too
+	Tree    int     // chunks of the tree: the more there are, the better one of them fits by chance
+	Length  int     // words of the first candidate's file: a long one has something of everything
 }
 
 // What a Confidence is worth saying. testdata/README.md shows what other bounds would cost.
 const (
-	ConfidenceEnough = .25 // from here on the first places are worth showing; below it stand two of a hundred right ones
-	ConfidenceSure   = .45 // from here on they may be called an answer without a doubt added
+	ConfidenceEnough = .18 // from here on the first places are worth showing; below it stand two or three of a hundred right ones
+	ConfidenceSure   = .6  // from here on they may be called an answer without a doubt added
 )
 
 // confidence is a logistic regression over questions put to the right repository (right when the right file was among the first three)
@@ -27,7 +30,8 @@ func (s Signals) confidence() float64 {
 	if s.Words == 0 && !s.Exact {
 		return 0
 	}
-	z := confidenceBias + confidenceFit*s.Fit + confidencePath*s.Path + confidenceFile*s.File + confidenceWords*math.Log(1+float64(s.Words))
+	z := confidenceBias + confidenceFit*s.Fit + confidencePath*s.Path + confidenceFile*s.File + confidenceWords*math.Log(1+float64(s.Words)) +
+		confidencePairs*s.Pairs + confidenceTree*math.Log(float64(max(s.Tree, smallTreeChunks))) + confidenceLength*math.Log(float64(max(s.Length, shortFileWords)))
 	if s.Exact {
 		z += confidenceExact
 	}
@@ -35,12 +39,19 @@ func (s Signals) confidence() float64 {
 }
 
 const (
-	confidenceBias  = -6.32
-	confidenceFit   = 4.02
-	confidencePath  = .56
-	confidenceFile  = 2.2
-	confidenceWords = 1.32
-	confidenceExact = 1.48
+	confidenceBias   = -4.5
+	confidenceFit    = 5.24
+	confidencePath   = 1.35
+	confidenceFile   = 3.69
+	confidenceWords  = 2.1
+	confidenceExact  = 1.67
+	confidencePairs  = 1.28
+	confidenceTree   = -.3
+	confidenceLength = -.31
+
+	// What lies below what the regression saw counts as the least that it saw.
+	smallTreeChunks = 300
+	shortFileWords  = 200
 )
 
 // missingIDF is what a word weighs that stands nowhere in the tree, as a share of the weight of a word that stands in one chunk. It may
@@ -83,7 +94,7 @@ func (r *ranking) findMissing(question string) {
 
 // signals looks at the outcome.
 func (r *ranking) signals(res Results) Signals {
-	s := Signals{Words: len(res.Terms) + len(res.Missing)}
+	s := Signals{Words: len(res.Terms) + len(res.Missing), Tree: len(r.ix.chunks)}
 	if all := r.ideal + r.lacking; all > 0 {
 		s.Missing = r.lacking / all
 	}
@@ -103,8 +114,32 @@ func (r *ranking) signals(res Results) Signals {
 	if weigh := r.asking + r.lacking; weigh > 0 {
 		s.Fit, s.Path = r.total(top.chunk)/weigh, float64(r.path[at])/weigh
 	}
-	s.File = r.inFile(&r.ix.files[at])
+	file := &r.ix.files[at]
+	s.File = r.inFile(file)
+	for c := file.first; c < file.next; c++ {
+		s.Length += int(r.ix.chunks[c].length)
+	}
+	s.Pairs = r.pairsOf(top.chunk)
 	return s
+}
+
+// pairsOf is the share of the question's neighbours, by weight, that stand beside each other in a chunk or right above it.
+func (r *ranking) pairsOf(c uint32) float64 {
+	q, all, in := &r.asked.order, 0.0, 0.0
+	for _, w := range q.weights {
+		all += w
+	}
+	if all == 0 || r.ix.source == nil {
+		return 0
+	}
+	ch := &r.ix.chunks[c]
+	f := &r.ix.files[ch.file]
+	b, _ := r.ix.source.Read(r.ctx, File{Path: f.path, Hash: f.hash}, MaxFile)
+	text := numbered{b, lineOffsets(b)}
+	for pair, share := range q.pairs(text.lines(int(ch.start)-commentLines, int(ch.end)), map[string][]form{}, r.w.AdjacentForm) {
+		in += q.weights[pair] * share
+	}
+	return min(1, in/all)
 }
 
 // inFile is the share of the question's words, by weight, that a file has, what stands for them included.

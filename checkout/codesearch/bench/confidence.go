@@ -70,7 +70,7 @@ func amongFirst(q Question, found []codesearch.Candidate, n int) bool {
 
 func (c *confidences) print(w io.Writer) {
 	fmt.Fprintf(w, "answers whose confidence is at least so much (%.2f: shown; %.2f: shown without a doubt):\n", codesearch.ConfidenceEnough, codesearch.ConfidenceSure)
-	for _, bound := range []float64{.1, .15, .2, codesearch.ConfidenceEnough, .3, .35, .4, codesearch.ConfidenceSure, .5, .6} {
+	for _, bound := range []float64{.1, .15, codesearch.ConfidenceEnough, .25, .3, .35, .4, .45, .5, .55, codesearch.ConfidenceSure, .7} {
 		fmt.Fprintf(w, "  %.2f  right %s  wrong %s  about another repository %s\n", bound, pass(c.right, bound), pass(c.wrong, bound), pass(c.other, bound))
 	}
 }
