@@ -1,8 +1,10 @@
 package hub
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"io"
 	"math/rand/v2"
 	"net/http"
 	"time"
@@ -16,9 +18,9 @@ const (
 	firstWait = 200 * time.Millisecond // doubled each time, with half of it left to chance
 )
 
-// retry is the highest layer. Reads are repeated after 5xx and cut connections, and wait out a rate limit of up to maxWait;
-// a write is sent once, because only its sender can tell whether it was carried out. Either way a rate limit becomes a
-// [librarian.RateLimitError], and nothing is sent while one holds.
+// retry is the highest layer. Reads are repeated after 5xx and cut connections, also those that were cut in an answer, and wait
+// out a rate limit of up to maxWait; a write is sent once, because only its sender can tell whether it was carried out. Either way
+// a rate limit becomes a [librarian.RateLimitError], and nothing is sent while one holds.
 type retry struct {
 	next    http.RoundTripper
 	limits  *limits
@@ -42,6 +44,11 @@ func (t *retry) RoundTrip(req *http.Request) (*http.Response, error) {
 			waited += limit.After
 			try-- // waiting as told is no failure; waited bounds it
 		} else {
+			if again && err == nil && resp.StatusCode < http.StatusInternalServerError {
+				if err = whole(resp); err != nil {
+					resp = nil
+				}
+			}
 			broken := err != nil && ctx.Err() == nil && transient(err) || err == nil && resp.StatusCode >= http.StatusInternalServerError
 			if !broken || !again || try == maxTries {
 				return resp, err
@@ -81,6 +88,21 @@ func (t *retry) once(req *http.Request) (*http.Response, *librarian.RateLimitErr
 	// go-github would refuse requests by its own reckoning, which goes by our clock and cannot be asked to wait.
 	resp.Header.Del("X-Ratelimit-Reset")
 	return resp, limit, nil
+}
+
+// whole reads an answer to its end, or fails: one that is cut then can be asked for again. It is bounded as the wire bounds it.
+func whole(resp *http.Response) error {
+	body, err := io.ReadAll(resp.Body)
+	if errors.Is(err, errLongAnswer) { // asking again would not help
+		resp.Body = struct {
+			io.Reader
+			io.Closer
+		}{io.MultiReader(bytes.NewReader(body), resp.Body), resp.Body}
+		return nil
+	}
+	_ = resp.Body.Close()
+	resp.Body = io.NopCloser(bytes.NewReader(body))
+	return err
 }
 
 // transient tells what broke on the way from a token that could not be had: minting was repeated already.

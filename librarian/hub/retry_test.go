@@ -5,8 +5,10 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
+	"testing/iotest"
 	"testing/synctest"
 	"time"
 
@@ -26,6 +28,7 @@ type answer struct {
 	status int
 	header map[string]string
 	body   string
+	cut    bool // in the body
 	err    error
 }
 
@@ -43,7 +46,11 @@ func (s *script) RoundTrip(req *http.Request) (*http.Response, error) {
 	for k, v := range a.header {
 		h.Set(k, v)
 	}
-	return &http.Response{StatusCode: a.status, Header: h, Body: io.NopCloser(strings.NewReader(a.body)), Request: req}, nil
+	var body io.Reader = strings.NewReader(a.body)
+	if a.cut {
+		body = io.MultiReader(body, iotest.ErrReader(io.ErrUnexpectedEOF))
+	}
+	return &http.Response{StatusCode: a.status, Header: h, Body: io.NopCloser(body), Request: req}, nil
 }
 
 func (s *script) waits() []time.Duration {
@@ -206,6 +213,26 @@ func TestBrokenRequests(t *testing.T) {
 			whole := firstWait << i
 			require.True(t, d >= whole/2 && d <= whole, "%v for try %d", d, i)
 		}
+
+		s = &script{answers: []answer{{status: 200, body: `{"id":`, cut: true}, {status: 200, body: `{"id":1}`}}}
+		r.next = s
+		status, err = send(t, r, t.Context(), http.MethodGet, "/x")
+		require.NoError(t, err)
+		require.Equal(t, 200, status)
+		require.Len(t, s.at, 2, "half an answer is none")
+		s = &script{answers: []answer{{status: 200, body: `{"id":`, cut: true}}}
+		r.next = s
+		_, err = send(t, r, t.Context(), http.MethodGet, "/x")
+		require.ErrorIs(t, err, io.ErrUnexpectedEOF)
+		require.Len(t, s.at, maxTries)
+		s = &script{answers: []answer{{status: 200, body: strings.Repeat("x", maxAnswer+1)}}}
+		r.next = &wire{next: s}
+		resp, err := r.RoundTrip(httptest.NewRequestWithContext(t.Context(), http.MethodGet, "https://a.example/x", nil))
+		require.NoError(t, err)
+		body, err := io.ReadAll(resp.Body)
+		require.ErrorIs(t, err, errLongAnswer)
+		require.Len(t, body, maxAnswer)
+		require.Len(t, s.at, 1, "what is too long stays so")
 
 		s = &script{answers: []answer{{status: 503}}}
 		r.next = s

@@ -66,6 +66,8 @@ func secretsIn(auth string) []string {
 	return []string{secret, base64.StdEncoding.EncodeToString([]byte("x-access-token:" + secret))}
 }
 
+var errLongAnswer = fmt.Errorf("the answer is longer than %d MiB", maxAnswer>>20)
+
 // boundedBody fails, instead of ending early, when an answer is too long: half an answer would pass for a whole one.
 type boundedBody struct {
 	body io.ReadCloser
@@ -74,7 +76,7 @@ type boundedBody struct {
 
 func (b *boundedBody) Read(p []byte) (int, error) {
 	if b.left < 0 {
-		return 0, fmt.Errorf("the answer is longer than %d MiB", maxAnswer>>20)
+		return 0, errLongAnswer
 	}
 	if int64(len(p)) > b.left+1 {
 		p = p[:b.left+1]
@@ -82,7 +84,7 @@ func (b *boundedBody) Read(p []byte) (int, error) {
 	n, err := b.body.Read(p)
 	b.left -= int64(n)
 	if b.left < 0 {
-		return n - 1, fmt.Errorf("the answer is longer than %d MiB", maxAnswer>>20)
+		return n - 1, errLongAnswer
 	}
 	return n, err
 }
