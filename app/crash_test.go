@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -34,10 +35,12 @@ func serveForTest() int {
 		fmt.Fprintln(os.Stderr, err)
 		return 2
 	}
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+	defer stop()
 	err = NewServer(cfg, secrets, ServerOptions{
 		Log:   slog.New(slog.NewTextHandler(os.Stderr, nil)),
 		Ready: func(u string) { fmt.Fprintln(os.Stdout, u) },
-	}).Run(context.Background())
+	}).Run(ctx)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
@@ -95,6 +98,12 @@ func (f *flow) process(cfg Config, log io.Writer, env ...string) (*exec.Cmd, str
 
 func kill(cmd *exec.Cmd) {
 	_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+	_ = cmd.Wait()
+}
+
+// terminate has the process stop as its supervisor does, and waits for that.
+func terminate(cmd *exec.Cmd) {
+	_ = cmd.Process.Signal(syscall.SIGTERM)
 	_ = cmd.Wait()
 }
 

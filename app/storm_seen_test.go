@@ -17,8 +17,9 @@ import (
 
 var commentMarker = regexp.MustCompile(`^<!-- librarian run=([0-9a-f-]{36}) role=([a-z]+) part=(\d+)/`)
 
-// once asserts that each question ended exactly once, and gives how many ended as an answer.
-func (f *flow) once(all []stormed) (answered, marked int) {
+// once asserts that each question ended exactly once, and gives the runs of those that did not end as an answer, and how many have
+// the sign that ends them.
+func (f *flow) once(all []stormed) (unanswered []librarian.Run, marked int) {
 	f.t.Helper()
 	runs, err := store.Open(f.t.Context(), store.Options{Dir: f.cfg.Server.Data})
 	require.NoError(f.t, err)
@@ -69,12 +70,37 @@ func (f *flow) once(all []stormed) (answered, marked int) {
 			}
 		}
 		require.LessOrEqual(f.t, published, 1)
-		answered += published
+		if published == 0 {
+			unanswered = append(unanswered, found[0])
+		}
 		if f.mark(a.comment) != "" {
 			marked++
 		}
 	}
-	return answered, marked
+	return unanswered, marked
+}
+
+// onlyKilled asserts of the runs that ended without an answer what alone may keep a question from one: the process was killed in each of
+// the attempts that a request has (O6). A storm with fewer kills than that leaves no question unanswered.
+func (f *flow) onlyKilled(unanswered []librarian.Run, kills []time.Time) {
+	f.t.Helper()
+	runs, err := store.Open(f.t.Context(), store.Options{Dir: f.cfg.Server.Data})
+	require.NoError(f.t, err)
+	defer func() { require.NoError(f.t, runs.Close()) }()
+	for _, r := range unanswered {
+		require.Equal(f.t, librarian.StateInterrupted, r.State, r.ID)
+		require.Equal(f.t, librarian.MaxAttempts, r.Attempt, r.ID)
+		told, known, err := runs.Last(f.t.Context(), r.ID, librarian.EventOutcome)
+		require.NoError(f.t, err)
+		require.True(f.t, known, r.ID)
+		within := 0
+		for _, at := range kills {
+			if at.After(r.CreatedAt) && at.Before(told.At) {
+				within++
+			}
+		}
+		require.GreaterOrEqual(f.t, within, librarian.MaxAttempts, "%s: the process was not killed that often while it was worked", r.ID)
+	}
 }
 
 // story logs what became of a run that was not answered.

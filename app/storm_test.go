@@ -78,8 +78,8 @@ func newStorm(t *testing.T, s storm) *flow {
 	return f
 }
 
-// rage lets the storm come down and waits until every run is over.
-func (f *flow) rage(s storm) (all []stormed) {
+// rage lets the storm come down and waits until every run is over. It gives what was asked, and when the process was killed.
+func (f *flow) rage(s storm) (all []stormed, kills []time.Time) {
 	f.t.Helper()
 	if s.delay > 0 {
 		defer f.sim.Inject(githubsim.Fault{Path: regexp.MustCompile(`^/api/`), Delay: s.delay})()
@@ -95,17 +95,22 @@ func (f *flow) rage(s storm) (all []stormed) {
 	go func() { fed <- f.feed(s, began, func(a stormed) { all = append(all, a) }) }()
 	for _, at := range s.kills {
 		time.Sleep(time.Until(began.Add(at)))
-		process = f.again(process)
+		kill(process)
+		kills = append(kills, time.Now())
+		process = f.spawn()
 	}
 	require.NoError(f.t, <-fed)
 	close(stop)
 	weather.Wait()
 	require.NoError(f.t, f.sim.WaitDeliveries(f.t.Context()))
 	if f.lost() > 0 { // what came while nobody listened is asked for again at the start, and then every few minutes
-		f.again(process)
+		// Not by kill -9: the storm would have one more of those than it says, and a question that is killed in both of its attempts
+		// is interrupted. One that is stopped gets its attempt back.
+		terminate(process)
+		f.spawn()
 	}
 	f.over(all, s.patience)
-	return all
+	return all, kills
 }
 
 // over waits until every run is over and every question was taken.
@@ -133,11 +138,6 @@ func (f *flow) over(all []stormed, patience time.Duration) {
 			f.t.Fatalf("%d of %d questions were taken, %v are not over: %v\n%s", len(asked), len(all), open, states, tail(f.log.String()))
 		}
 	}
-}
-
-func (f *flow) again(p *exec.Cmd) *exec.Cmd {
-	kill(p)
-	return f.spawn()
 }
 
 func tail(s string) string { return s[max(0, len(s)-20_000):] }
@@ -240,11 +240,12 @@ func TestStorm(t *testing.T) {
 	}
 	f := newStorm(t, s)
 	began := time.Now()
-	all := f.rage(s)
+	all, kills := f.rage(s)
 	took := time.Since(began).Round(time.Second)
-	answered, marked := f.once(all)
-	t.Logf("%d deliveries, %d questions, %d answered, %d marked, the last after %s", len(f.sim.Deliveries()), len(all), answered, marked, took)
-	require.GreaterOrEqual(t, answered, len(all)-max(1, len(all)/100), "99 of 100; of few, all but one")
+	unanswered, marked := f.once(all)
+	t.Logf("%d deliveries, %d questions, %d not answered, %d marked, the last after %s", len(f.sim.Deliveries()), len(all), len(unanswered), marked, took)
+	f.onlyKilled(unanswered, kills)
+	require.LessOrEqual(t, len(unanswered), len(all)/100)
 	require.Equal(t, len(all), marked)
 	f.limitsKept()
 }
@@ -262,9 +263,9 @@ func TestStormAcknowledges(t *testing.T) {
 	if !long {
 		f.cfg.Queue.Research = 1
 	}
-	all := f.rage(s)
-	answered, marked := f.once(all)
-	require.Equal(t, len(all), answered)
+	all, _ := f.rage(s)
+	unanswered, marked := f.once(all)
+	require.Empty(t, unanswered)
 	require.Equal(t, len(all), marked)
 	took := f.acknowledged(all, s.delay)
 	require.Len(t, took, len(all))
