@@ -73,6 +73,11 @@ func become() error {
 		if err := c.View.enter(); err != nil {
 			return viewError{err}
 		}
+		for _, dir := range c.View.made() {
+			if err := walls.allow(dir, unix.LANDLOCK_ACCESS_FS_READ_DIR, true); err != nil {
+				return err
+			}
+		}
 	}
 	if err := unix.Chdir(c.Dir); err != nil {
 		return fmt.Errorf("chdir: %w", err)

@@ -90,7 +90,7 @@ type Command struct {
 	Timeout time.Duration // the whole group is killed then
 	Env     []string      // further variables, "NAME=value"
 	// As says where folders of Read appear, absolute, in a view (see [Output.View]); others, and without a view all, are
-	// where they are. No name may lie below another, nor where the system has something.
+	// where they are. The folders above such names can be listed. No name may lie below another, nor where the system has something.
 	As map[string]string
 	// Files are put into the scratch folder first, by their paths in it; their bytes count against its limits. In Env, $SCRATCH
 	// stands for that folder.

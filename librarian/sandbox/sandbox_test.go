@@ -197,6 +197,13 @@ func TestNames(t *testing.T) {
 	require.True(t, o.View)
 	require.Contains(t, o.Text, "/named/a/sub\ncanary\nsecond\n/tmp\ny\n")
 	require.NotContains(t, o.Text, filepath.Dir(c.tree))
+	require.Contains(t, o.Text, "ls: cannot open directory '/'")
+	// The names can be listed.
+	o, err = c.Run(t.Context(), sandbox.Command{Line: `ls /named; find /named -type f | sort; echo x > /named/x || ls /proc`, Dir: c.tree, Read: []string{c.tree, second},
+		As: map[string]string{c.tree: "/named/a", second: "/named/b@v1"}, Timeout: 10 * time.Second})
+	require.NoError(t, err)
+	require.True(t, strings.HasPrefix(o.Text, "a\nb@v1\n/named/a/canary\n/named/b@v1/x\n"), o.Text)
+	require.Contains(t, o.Text, "ls: cannot open directory '/proc'")
 	// What is put into scratch first belongs to the command.
 	o, err = c.Run(t.Context(), sandbox.Command{Line: `cat $F; echo b > $F; cat $F; rm -r $TMPDIR/d && echo gone`, Dir: c.tree, Read: []string{c.tree},
 		Files: map[string][]byte{"d/e/f": []byte("a\n")}, Env: []string{"F=$SCRATCH/d/e/f"}, Timeout: 10 * time.Second})

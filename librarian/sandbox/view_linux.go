@@ -85,6 +85,19 @@ func planView(c Command, exec []string, scratch string, kind viewKind) (*view, e
 	return v, nil
 }
 
+// made are the folders at the view's top that exist for what appears under another name than its own. They may be listed: they hold nothing
+// but what may be read.
+func (v *view) made() []string {
+	var out []string
+	for _, m := range v.Mounts {
+		top := "/" + strings.SplitN(m.At, "/", 3)[1]
+		if m.At != m.From && !m.Write && m.At != top && !slices.Contains(out, top) {
+			out = append(out, top)
+		}
+	}
+	return out
+}
+
 // enter makes the view this process's file system. What it shows is taken before anything is covered, so nothing can be swapped
 // for a link on the way.
 func (v *view) enter() error {

@@ -97,6 +97,7 @@ func TestBash(t *testing.T) {
 		dir, shown = "/checkouts/acme/two", "/checkouts/acme/two"
 		b.ok(t, "checkout_repo", `{"repo":"acme/two","ref":"feature/x-y"}`)
 		require.Equal(t, "c.txt\nf.txt", b.ok(t, "bash", `{"repo":"acme/one","command":"cd /checkouts/acme/two@feature%2Fx-y && ls"}`).Text)
+		require.Equal(t, "one\ntwo\ntwo@feature%2Fx-y", b.ok(t, "bash", `{"repo":"acme/one","command":"ls /checkouts/*"}`).Text)
 		got = b.ok(t, "bash", fmt.Sprintf(`{"repo":"acme/one","command":"[ -e %s ] || echo it lies nowhere"}`, o.Checkout.Dir()))
 		require.Equal(t, "it lies nowhere", got.Text)
 	}

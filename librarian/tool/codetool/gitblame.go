@@ -24,12 +24,22 @@ type BlameArgs struct {
 
 // BlameData is what git_blame gives to programs.
 type BlameData struct {
-	Repo    string   `json:"repo"`
-	SHA     string   `json:"sha"`
-	Path    string   `json:"path"`
-	Start   int      `json:"start"`
-	End     int      `json:"end"`
-	Commits []string `json:"commits"` // full ids, newest first
+	Repo    string       `json:"repo"`
+	SHA     string       `json:"sha"`
+	Path    string       `json:"path"`
+	Start   int          `json:"start"`
+	End     int          `json:"end"`
+	Commits []string     `json:"commits"` // full ids, newest first
+	Shares  []BlameShare `json:"shares"`  // what each of them wrote of the lines shown, in the same order
+}
+
+// BlameShare is what one commit wrote of the lines that are shown.
+type BlameShare struct {
+	SHA     string `json:"sha"`
+	Author  string `json:"author"`
+	Date    string `json:"date"` // YYYY-MM-DD, the author's
+	Subject string `json:"subject"`
+	Lines   int    `json:"lines"`
 }
 
 func (s *Session) gitBlame() tool.Tool {
@@ -91,7 +101,7 @@ func (s *Session) runGitBlame(ctx context.Context, a BlameArgs) (tool.Result, er
 func (s *Session) blameResult(t target, found history.BlameResult, total int) tool.Result {
 	out := listing{limit: tool.MaxLines}
 	e := ranges{h: t.h}
-	used := map[int]bool{}
+	used := map[int]int{} // lines by commit
 	data := BlameData{Repo: t.h.key, SHA: t.h.Checkout.SHA(), Path: t.path}
 	for _, l := range found.Lines {
 		from := ""
@@ -101,7 +111,7 @@ func (s *Session) blameResult(t target, found history.BlameResult, total int) to
 		if !out.add(fmt.Sprintf("%.8s%s %d: %s", found.Commits[l.Commit].SHA, from, l.Line, tool.OneLine(tool.Clip(l.Text, maxGrepChars)))) {
 			break
 		}
-		used[l.Commit] = true
+		used[l.Commit]++
 		e.add(data.SHA, t.path, l.Line)
 		if data.Start == 0 {
 			data.Start = l.Line
@@ -110,10 +120,11 @@ func (s *Session) blameResult(t target, found history.BlameResult, total int) to
 	}
 	commits := listing{limit: 200}
 	for i, c := range found.Commits {
-		if !used[i] {
+		if used[i] == 0 {
 			continue
 		}
 		data.Commits = append(data.Commits, c.SHA)
+		data.Shares = append(data.Shares, BlameShare{SHA: c.SHA, Author: c.Author, Date: c.Date.Format(time.DateOnly), Subject: c.Subject, Lines: used[i]})
 		commits.add(fmt.Sprintf("%.8s %s %s: %s", c.SHA, c.Date.Format(time.DateOnly), tool.OneLine(tool.Clip(c.Author, 60)), tool.OneLine(tool.Clip(c.Subject, 150))))
 	}
 	text := out.b.String() + "\n\n" + commits.b.String()
