@@ -40,7 +40,7 @@ func openDatabase(ctx context.Context, o store.Options) (*store.Store, error) {
 	case err == nil:
 		return runs, nil
 	case o.URL == "":
-		return nil, &UsageError{Message: "the database in " + o.Dir + " cannot be opened: " + err.Error(), Hint: "check server.data, and who may write there", Err: err}
+		return nil, &UsageError{Message: "the database in " + o.Dir + " cannot be opened: " + err.Error(), Hint: "check server.data, who may write there, and that there is room", Err: err}
 	}
 	why := err.Error()
 	for _, held := range passwords(o.URL) {

@@ -7,6 +7,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"net"
 	"net/http"
@@ -176,7 +177,7 @@ func (s *Server) serve(ctx context.Context, ln net.Listener, runs *store.Store, 
 	}
 	go func() { stopped <- srv.Serve(ln) }()
 	go s.tidy(ctx, runs)
-	go (&hub.MissedDeliveries{Hub: github}).Run(ctx)
+	go (&hub.MissedDeliveries{Hub: github, Ready: func(ctx context.Context) error { return s.canKeep(ctx, runs) }}).Run(ctx)
 	go s.countVotes(ctx, runner)
 	s.log.InfoContext(ctx, "serving", "app", me.Slug, "webhook", "http://"+ln.Addr().String()+WebhookPath, "github", github.Host(), "model", s.cfg.Models.Default)
 	if s.ready != nil {
@@ -322,7 +323,11 @@ func openCheckouts(ctx context.Context, o checkoutOptions) (*checkout.Store, err
 		return nil, &UsageError{Message: err.Error(), Hint: "check checkout in the configuration", Err: err}
 	}
 	if err := s.Start(ctx); err != nil {
-		return nil, &UsageError{Message: err.Error(), Hint: "git 2.39 or newer must be on PATH", Err: err}
+		hint := "git 2.39 or newer must be on PATH"
+		if _, disk := errors.AsType[*fs.PathError](err); disk {
+			hint = "server.data must be a folder that can be written, with room"
+		}
+		return nil, &UsageError{Message: err.Error(), Hint: hint, Err: err}
 	}
 	return s, nil
 }
@@ -358,4 +363,19 @@ func cause(err error) string {
 		return cause(u.Err)
 	}
 	return err.Error()
+}
+
+// trial is how many bytes must find room on the disk before missed deliveries are asked for.
+const trial = 4 << 20
+
+// canKeep reports whether questions can be kept now: the database takes a row, and the disk what they come with.
+func (s *Server) canKeep(ctx context.Context, runs *store.Store) error {
+	if err := runs.Wrote(ctx, 0, librarian.Write{At: runs.Now(), Kind: "trial"}); err != nil { // on no installation's books; gone within hours
+		return fmt.Errorf("app: %w", err)
+	}
+	file := filepath.Join(s.cfg.Server.Data, "trial")
+	if err := errors.Join(os.WriteFile(file, make([]byte, trial), 0o600), os.Remove(file)); err != nil {
+		return fmt.Errorf("app: %w", err)
+	}
+	return nil
 }

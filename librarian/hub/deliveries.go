@@ -20,6 +20,8 @@ type MissedDeliveries struct {
 	// Asked remembers what was asked for; nil: this process does. GitHub's own list tells of redeliveries too, so that a restart
 	// asks for nothing twice unless it happens within the moment between the two.
 	Asked Asked
+	// Ready reports whether deliveries can be taken now; nil: they can. Until then nothing is asked for, since what fails once more is lost.
+	Ready func(context.Context) error
 	Every time.Duration // between two looks; 0 means 5 minutes
 	Since time.Duration // how far back; 0 means 3 days, as long as GitHub can deliver again
 }
@@ -52,7 +54,13 @@ func (m *MissedDeliveries) Run(ctx context.Context) {
 		asked = memory{}
 	}
 	for {
-		n, err := m.Hub.redeliver(ctx, m.Hub.now().Add(-since), asked)
+		n, err := 0, error(nil)
+		if m.Ready != nil {
+			err = m.Ready(ctx)
+		}
+		if err == nil {
+			n, err = m.Hub.redeliver(ctx, m.Hub.now().Add(-since), asked)
+		}
 		switch {
 		case ctx.Err() != nil:
 			return

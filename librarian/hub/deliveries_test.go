@@ -2,6 +2,7 @@ package hub_test
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -138,4 +139,39 @@ func (r *remembered) Remember(_ context.Context, guid string) (bool, error) {
 	fresh := !r.seen[guid]
 	r.seen[guid] = true
 	return fresh, nil
+}
+
+// While nothing can be taken, nothing is asked for: what fails once more would never come.
+func TestMissedDeliveriesWaitUntilTheyCanBeTaken(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, githubsim.Options{})
+	got := w.receiver(func(_ string, n int) int {
+		if n == 1 {
+			return http.StatusInternalServerError
+		}
+		return http.StatusOK
+	})
+	before := len(got())
+	_, err := w.OpenIssue("acme/app", "ada", "missed", "b")
+	require.NoError(t, err)
+	require.Len(t, got(), before+1)
+	run, stop := context.WithCancel(ctx)
+	defer stop()
+	looks := make(chan int)
+	m := &hub.MissedDeliveries{Hub: w.hub, Every: time.Millisecond, Ready: func(context.Context) error {
+		n, ok := <-looks
+		if ok && n > 0 {
+			return errors.New("the disk is full")
+		}
+		return nil
+	}}
+	go m.Run(run)
+	for range 3 {
+		looks <- 1
+	}
+	require.Len(t, got(), before+1, "it cannot be taken yet")
+	looks <- 0
+	close(looks)
+	require.Eventually(t, func() bool { return len(got()) > before+1 }, 10*time.Second, 5*time.Millisecond)
+	require.Contains(t, w.log.String(), "the disk is full")
 }
