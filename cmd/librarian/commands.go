@@ -140,7 +140,7 @@ type githubsimCmd struct {
 	Repo    []string `help:"A repository to serve: owner/name=PATH or owner/name=PATH,private. May be repeated." placeholder:"REPO" sep:"none"`
 	Webhook string   `help:"Where deliveries go." default:"http://127.0.0.1:8080/webhook" placeholder:"URL"`
 	Dir     string   `help:"Where the App's key and secret are kept." default:".githubsim" placeholder:"DIR"`
-	Verbose bool     `short:"v" help:"Log each request."`
+	Verbose bool     `short:"v" help:"Log each request and each delivery."`
 }
 
 // Help lists the endpoints.

@@ -215,6 +215,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer func() {
 		entry.Status, entry.ETag = rec.status, rec.Header().Get("ETag")
 		s.requests.add(entry)
+		if s.log.Enabled(r.Context(), slog.LevelDebug) {
+			s.log.Debug("githubsim: request", "method", entry.Method, "path", entry.Path, "query", entry.GraphQL, "status", entry.Status, "by", entry.Caller)
+		}
 	}()
 	s.faults.serve(rec, r, func(w http.ResponseWriter, r *http.Request) {
 		switch path := r.URL.EscapedPath(); {
