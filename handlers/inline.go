@@ -66,11 +66,13 @@ func (in *inline) read() {
 	b := in.text
 	for i := 0; i < len(b); {
 		if in.doc.comment {
-			stop := min(in.next("-->", i)+3, len(b))
-			in.doc.comment = in.next("-->", i) == len(b)
-			in.hide(i, stop)
-			i = stop
-			continue
+			// What is behind its end may be in code that began in it: it is read on from here.
+			end := in.next("-->", i)
+			in.doc.comment = end == len(b)
+			in.hide(i, end+3)
+			if in.doc.comment {
+				break
+			}
 		}
 		stop := i + 1
 		switch c := b[i]; {

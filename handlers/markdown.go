@@ -48,7 +48,7 @@ func scan(src []byte, names []string) *document {
 // blockParser is one for all texts: what it knows of a text it keeps in that text's context.
 var blockParser = sync.OnceValue(func() parser.Parser {
 	return parser.NewParser(
-		parser.WithBlockParsers(parser.DefaultBlockParsers()...),
+		parser.WithBlockParsers(append(parser.DefaultBlockParsers(), util.Prioritized(newTables(), 900))...),
 		parser.WithParagraphTransformers(util.Prioritized(linkDefinitions{parser.LinkReferenceParagraphTransformer}, 100)),
 	)
 })
@@ -135,10 +135,10 @@ func (d *document) walk(n ast.Node) {
 		switch c := c.(type) {
 		case *ast.Blockquote:
 			d.quotes = append(d.quotes, d.lines(c))
-		case *ast.Paragraph, *ast.TextBlock:
-			d.paragraph(c.Lines())
-		case *ast.Heading:
+		case *ast.Paragraph, *ast.TextBlock, *ast.Heading:
 			d.prose(segments(c.Lines()), true)
+		case *table:
+			d.table(c)
 		case *ast.HTMLBlock:
 			segs := segments(c.Lines())
 			if c.HasClosure() {
@@ -183,7 +183,7 @@ func blockStart(n ast.Node) int {
 		if n.Type() != ast.TypeBlock {
 			break
 		}
-		if p := n.Pos(); p >= 0 {
+		if p := n.Pos(); p >= 0 && n.Kind() != kindTable { // a table is opened by its second line
 			return p
 		}
 		if n.Lines() != nil && n.Lines().Len() > 0 {
@@ -193,76 +193,15 @@ func blockStart(n ast.Node) int {
 	return 0
 }
 
-// paragraph reads the lines of a paragraph, which may hold a table (GFM's table extension: a delimiter row below a row
-// of as many cells). Inline marks never reach over a cell's border.
-func (d *document) paragraph(s *text.Segments) {
-	lines := segments(s)
-	for i := 1; i < len(lines); i++ {
-		row := d.src[lines[i].start:lines[i].stop]
-		if !delimiterRow(row) {
-			continue
-		}
-		head := d.cells(lines[i-1])
-		columns := len(d.cells(lines[i]))
-		if len(head) != columns {
-			break // as goldmark and GitHub do: the first delimiter row decides
-		}
-		if i > 1 {
-			d.prose(lines[:i-1], true)
-		}
-		for _, c := range head {
-			d.prose([]span{c}, true)
-		}
-		for _, l := range lines[i+1:] {
-			for j, c := range d.cells(l) {
-				if j < columns { // further cells are not shown
-					d.prose([]span{c}, true)
-				}
+// table reads a table, cell by cell: inline marks never reach over a cell's border.
+func (d *document) table(t *table) {
+	for _, l := range segments(t.Lines()) {
+		for j, c := range cells(d.src, l) {
+			if j < t.columns { // further cells are not shown
+				d.prose([]span{c}, true)
 			}
 		}
-		return
 	}
-	d.prose(lines, true)
-}
-
-// delimiterRow reports whether line is made of cells like ---, :-- and :-:.
-func delimiterRow(line []byte) bool {
-	dash, mark := false, false
-	for _, c := range bytes.TrimSpace(line) {
-		switch c {
-		case '-':
-			dash = true
-		case '|', ':':
-			mark = true
-		case ' ', '\t':
-		default:
-			return false
-		}
-	}
-	return dash && mark
-}
-
-// cells splits a table's row at its unescaped bars.
-func (d *document) cells(line span) []span {
-	row := d.src[line.start:line.stop]
-	lead := len(row) - len(bytes.TrimLeft(row, " \t"))
-	row = bytes.TrimSpace(row)
-	at := line.start + lead
-	if bytes.HasPrefix(row, []byte("|")) {
-		row, at = row[1:], at+1
-	}
-	if bytes.HasSuffix(row, []byte("|")) {
-		row = row[:len(row)-1]
-	}
-	var out []span
-	from := 0
-	for i := range len(row) + 1 {
-		if i == len(row) || row[i] == '|' && (i == 0 || row[i-1] != '\\') {
-			out = append(out, span{at + from, at + i})
-			from = i + 1
-		}
-	}
-	return out
 }
 
 // prose reads one leaf's text and notes its mentions and comments. In Markdown, marks and backslashes count; in an HTML
