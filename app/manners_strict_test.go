@@ -2,6 +2,7 @@ package app
 
 import (
 	"database/sql"
+	"fmt"
 	"io"
 	"net/http"
 	"os"
@@ -135,6 +136,29 @@ func TestO7_TheCapsOfARepositoryAndOfAThread(t *testing.T) {
 		other := f.say("acme/pantry", 2, simUser, "@librarian why?")
 		require.Equal(t, "rocket", f.settled(other.ID), "another thread has its own")
 	})
+}
+
+// A stranger who does not leave off is not shown each refusal: it would cost the writes that answers need.
+func TestO7_W3_RefusalsOfOnePersonAreShownTenTimesAnHour(t *testing.T) {
+	t.Parallel()
+	f := newFlow(t, modeltest.New(), func(f *flow) {
+		_, err := f.sim.CreateUser("eve")
+		require.NoError(f.t, err)
+	})
+	var asked []int64
+	for i := range 13 {
+		asked = append(asked, f.say("acme/pantry", 1, simReads, fmt.Sprintf("@librarian why %d?", i)).ID)
+	}
+	asked = append(asked, f.say("acme/pantry", 1, simReads, "@librarian status").ID)
+	require.NoError(t, f.sim.WaitDeliveries(t.Context()))
+	f.eventually("every run is over", func() bool { return len(f.runs(store.Filter{Open: true})) == 0 })
+	shown := 0
+	for _, id := range asked {
+		shown += len(f.sim.Reactions(id))
+	}
+	require.Equal(t, 10, shown)
+	require.Equal(t, "confused", f.settled(f.say("acme/pantry", 1, "eve", "@librarian why?").ID), "another person's")
+	require.Zero(t, f.modelRuns())
 }
 
 // Who may read and not write asks where the server says that this is enough; by the App's alias as by its name.

@@ -39,6 +39,7 @@ func (r *Runner) Acknowledge(ctx context.Context, id librarian.RunID) error {
 		return err
 	}
 	if refused != nil {
+		r.hush(run.Request, refused)
 		return r.conclude(ctx, id, *refused)
 	}
 	err = r.o.Poster.React(ctx, run.Request.Place, librarian.ReactionEyes)

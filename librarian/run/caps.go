@@ -3,6 +3,7 @@ package run
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -141,4 +142,32 @@ func (r *Runner) toldInLog(ctx context.Context, run librarian.Run, since time.Ti
 		}
 	}
 	return false, nil
+}
+
+// maxShown is how many refusals one person is shown in an hour, in all of an installation. Each is a write of the few that GitHub allows
+// it: a stranger who mentions us five hundred times would else have nobody answered.
+const maxShown = 10
+
+// asker is a person in an installation.
+type asker struct{ installation, user int64 }
+
+// hush makes a refusal silent when its asker was shown enough of them. It is for those that nothing was set or said before.
+func (r *Runner) hush(q librarian.Request, refused *librarian.Outcome) {
+	if refused.Silent {
+		return
+	}
+	who, now := asker{q.Place.Installation, q.Principal.ID}, r.o.Now()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	shown := slices.DeleteFunc(r.shown[who], func(at time.Time) bool { return now.Sub(at) >= time.Hour })
+	if len(shown) >= maxShown {
+		refused.Silent = true
+		refused.Reason += "; the asker was shown enough of that"
+	} else {
+		shown = append(shown, now)
+	}
+	if len(r.shown) >= maxTold {
+		clear(r.shown)
+	}
+	r.shown[who] = shown
 }

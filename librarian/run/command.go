@@ -65,6 +65,7 @@ func (r *Runner) Command(ctx context.Context, id librarian.RunID) error {
 		return err
 	}
 	if refused != nil {
+		r.hush(run.Request, refused)
 		if !refused.Silent {
 			r.sign(ctx, run, librarian.ReactionConfused)
 		}

@@ -114,8 +114,9 @@ type Options struct {
 type Runner struct {
 	o Options
 
-	mu   sync.Mutex
-	told map[string]time.Time // threads where a refusal was put into words, and when
+	mu    sync.Mutex
+	told  map[string]time.Time  // threads where a refusal was put into words, and when
+	shown map[asker][]time.Time // refusals that were shown in the last hour; see hush
 
 	admitted map[librarian.RunID]fresh // see keep
 }
@@ -125,7 +126,7 @@ func New(o Options) *Runner {
 	if o.Progress == 0 {
 		o.Progress = 30 * time.Second
 	}
-	return &Runner{o: o, told: map[string]time.Time{}, admitted: map[librarian.RunID]fresh{}}
+	return &Runner{o: o, told: map[string]time.Time{}, shown: map[asker][]time.Time{}, admitted: map[librarian.RunID]fresh{}}
 }
 
 // How a run can be told to stop while it works; causes of its context.
