@@ -188,8 +188,11 @@ func (h *held) diffResult(head string, d history.DiffResult, subject string, pat
 	}
 	var said []string
 	otherwise := "name a path"
-	if len(paths) > 0 && len(d.Files) == 1 { // a narrower one there is not
+	switch {
+	case len(paths) > 0 && len(d.Files) == 1: // a narrower one there is not
 		otherwise = "read the file in a checkout of the commit for the rest"
+	case len(paths) > 0:
+		otherwise = "name one of the files"
 	}
 	switch {
 	case out.cut == "bytes":

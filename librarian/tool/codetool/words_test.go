@@ -69,15 +69,15 @@ func TestHistoryTellsHowToGoOn(t *testing.T) {
 	for i := range 3000 {
 		fmt.Fprintln(&long, "line", i)
 	}
-	b := oneRepo(t, "-- @commit root --\n-- old.txt --\nx\ny\nz\n-- big.txt --\n"+long.String()+"-- @commit move --\n-- old.txt (delete) --\n-- new.txt --\nx\ny\nz\n-- @commit edit --\n-- new.txt --\nx\ny\nw\n")
+	b := oneRepo(t, "-- @commit root --\n-- old.txt --\nx\ny\nz\n-- big/small.txt --\nx\n-- big/big.txt --\n"+long.String()+"-- @commit move --\n-- old.txt (delete) --\n-- new.txt --\nx\ny\nz\n-- @commit edit --\n-- new.txt --\nx\ny\nw\n")
 	const was = "[new.txt was added in %.12s. If it had another name before, git_show of that commit without path says which.]"
 	got := b.ok(t, "git_log", `{"path":"new.txt"}`).Text
 	require.True(t, strings.HasSuffix(got, "\n\n"+fmt.Sprintf(was, b.sha("move"))), got)
 	require.NotContains(t, b.ok(t, "git_log", `{"path":"new.txt","limit":1}`).Text, "another name", "there is more of it")
-	require.NotContains(t, b.ok(t, "git_log", `{"path":"big.txt"}`).Text, "another name", "it is there from the beginning")
+	require.NotContains(t, b.ok(t, "git_log", `{"path":"big/big.txt"}`).Text, "another name", "it is there from the beginning")
 	require.Contains(t, b.ok(t, "git_show", `{"commit":"main~1"}`).Text, "R old.txt → new.txt")
 	require.Contains(t, b.ok(t, "git_show", `{"commit":"main~1","path":"nope"}`).Text, "No changes at nope.")
-	for path, want := range map[string]string{"big.txt": "[2000 lines limit reached. Read the file in a checkout of the commit for the rest.]", "": "[2000 lines limit reached. Name a path.]"} {
+	for path, want := range map[string]string{"big/big.txt": "[2000 lines limit reached. Read the file in a checkout of the commit for the rest.]", "big": "[2000 lines limit reached. Name one of the files.]", "": "[2000 lines limit reached. Name a path.]"} {
 		got := b.ok(t, "git_show", fmt.Sprintf(`{"commit":%q,"path":%q}`, b.sha("root"), path)).Text
 		require.True(t, strings.HasSuffix(got, want), got[len(got)-200:])
 	}
