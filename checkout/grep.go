@@ -152,19 +152,21 @@ func (f *fileMatches) cut(limit, around int) int {
 	if f.matches <= limit {
 		return f.matches
 	}
-	n, end := 0, int32(0)
-	for _, l := range f.lines {
+	n, end, kept := 0, int32(0), len(f.lines)
+	for i, l := range f.lines {
 		if l.match {
 			if n == limit {
+				kept = i // and nothing behind it: what follows would look as if it came next
 				break
 			}
 			n++
 			end = l.line
 		}
 	}
-	f.lines = slices.DeleteFunc(f.lines, func(l foundLine) bool {
-		return l.line > end && (l.match || l.line > end+int32(around))
-	})
+	for kept > 0 && f.lines[kept-1].line > end+int32(around) {
+		kept--
+	}
+	f.lines = f.lines[:kept]
 	return n
 }
 
