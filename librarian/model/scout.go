@@ -16,13 +16,12 @@ const ScoutName = "builtin/scout"
 
 // Bounds of a scout's run.
 const (
-	scoutRepos      = 4    // repositories opened, in the order they are named
-	scoutCandidates = 10   // asked of find_code per repository
-	scoutReads      = 4    // places read and cited, of one repository
-	scoutWindow     = 120  // lines cited of one place at most
-	scoutCommits    = 5    // commits listed of a place's history
-	scoutLookAt     = 2000 // commits looked at for them
-	maxProject      = 40   // characters of a project's name that is looked for
+	scoutRepos      = 4   // repositories opened, in the order they are named
+	scoutCandidates = 10  // asked of find_code per repository
+	scoutReads      = 4   // places read and cited, of one repository
+	scoutElsewhere  = 2   // of them, in doubt, of other parts of it
+	scoutWindow     = 120 // lines cited of one place at most
+	maxProject      = 40  // characters of a project's name that is looked for
 )
 
 // worthwhile is the share of the best score below which a place is not worth reading beside it; rival is the share of the
@@ -95,30 +94,25 @@ type scoutCandidate struct {
 	Kind   string  `json:"kind"`
 	Score  float64 `json:"score"`
 
-	repo string
-	text string // of a place that was read
-	from int    // the first line cited
-	to   int    // the last one
+	repo  string
+	text  string // of a place that was read
+	from  int    // the first line cited
+	to    int    // the last one
+	link  bool   // the question links to it
+	lined bool   // and to lines of it
 }
 
 type scoutRead struct {
-	Repo  string `json:"repo"`
-	Path  string `json:"path"`
-	Start int    `json:"start"`
-	End   int    `json:"end"`
+	Repo   string `json:"repo"`
+	Path   string `json:"path"`
+	Start  int    `json:"start"`
+	End    int    `json:"end"`
+	Symbol string `json:"symbol"`
+	Decl   string `json:"decl"`
 }
 
 type scoutRepoSearch struct {
 	Repos []string `json:"repos"`
-}
-
-type scoutLog struct {
-	Commits []struct {
-		SHA     string `json:"sha"`
-		Author  string `json:"author"`
-		Date    string `json:"date"`
-		Subject string `json:"subject"`
-	} `json:"commits"`
 }
 
 // conversation is what scout knows by now.
@@ -127,13 +121,14 @@ type conversation struct {
 	tools    map[string]bool   // that the run has
 	asked    map[string]int    // calls so far, by tool
 	calls    map[string]string // the repository that a call named, by its id
+	added    map[string]bool   // the calls of git_log that asked who names something
 	opened   []scoutCheckout
 	failures []unopened // of checkouts, the last of each
 	found    []scoutFound
 	read     []scoutCandidate
 	repos    []string // that a search for them gave
 	repoText string   // the search's own words
-	log      *scoutLog
+	past     past
 }
 
 // unopened is a repository that could not be opened.
@@ -144,7 +139,7 @@ type unopened struct {
 }
 
 func readConversation(call Call) (*conversation, error) {
-	c := &conversation{asked: map[string]int{}, tools: map[string]bool{}, calls: map[string]string{}}
+	c := &conversation{asked: map[string]int{}, tools: map[string]bool{}, calls: map[string]string{}, added: map[string]bool{}}
 	for _, t := range call.Tools {
 		c.tools[t.Name] = true
 	}
@@ -168,10 +163,11 @@ func readConversation(call Call) (*conversation, error) {
 			case ToolCall:
 				c.asked[p.Tool]++
 				var args struct {
-					Repo string `json:"repo"`
+					Repo  string `json:"repo"`
+					Added string `json:"added"`
 				}
 				if json.Unmarshal(p.Args, &args) == nil {
-					c.calls[p.CallID] = args.Repo
+					c.calls[p.CallID], c.added[p.CallID] = args.Repo, args.Added != ""
 				}
 			case ToolResult:
 				c.take(p)
@@ -206,10 +202,21 @@ func (c *conversation) take(p Part) {
 			c.repos = append(c.repos, d.Repos...)
 			c.repoText = p.Text
 		}
+	case "git_blame":
+		if !p.IsError {
+			_ = json.Unmarshal(p.Data, &c.past.blame) // without it there is none
+			slices.SortStableFunc(c.past.blame.Shares, func(a, b scoutCommit) int { return strings.Compare(b.Date, a.Date) })
+		}
 	case "git_log":
-		var d scoutLog
-		if !p.IsError && json.Unmarshal(p.Data, &d) == nil {
-			c.log = &d
+		var d scoutCommits
+		if p.IsError || json.Unmarshal(p.Data, &d) != nil {
+			return
+		}
+		slices.SortStableFunc(d.Commits, func(a, b scoutCommit) int { return strings.Compare(b.Date, a.Date) })
+		if c.added[p.CallID] {
+			c.past.named = d
+		} else {
+			c.past.file = d
 		}
 	case "read", "read_enclosing":
 		c.takeRead(p)
@@ -219,6 +226,10 @@ func (c *conversation) take(p Part) {
 // takeRead keeps a place that was read. Of a short declaration all of it is cited, of a long one what was found in it.
 func (c *conversation) takeRead(p Part) {
 	var d scoutRead
+	if p.IsError && len(c.linked()) > 0 && len(c.found) == 0 {
+		first, _, _ := strings.Cut(p.Text, "\n")
+		c.failures = append(c.failures, unopened{text: first})
+	}
 	if p.IsError || json.Unmarshal(p.Data, &d) != nil || d.Start == 0 {
 		return
 	}
@@ -227,6 +238,12 @@ func (c *conversation) takeRead(p Part) {
 			continue
 		}
 		w.text, w.from, w.to = p.Text, d.Start, d.End
+		if w.link {
+			w.Symbol, w.Kind = d.Symbol, d.Decl
+			if w.End > w.Start { // those lines, and not all of the declaration that they begin in
+				w.from, w.to = max(w.Start, d.Start), min(w.End, d.End)
+			}
+		}
 		if d.End-d.Start >= scoutWindow {
 			w.from = max(w.line(), d.Start)
 			w.to = min(max(w.End, w.from), d.End, w.from+scoutWindow-1)
@@ -259,7 +276,7 @@ func (c *conversation) next() []use {
 	case c.asked["checkout_repo"] == 0 && len(c.scope()) > 0:
 		var uses []use
 		for _, r := range c.scope() {
-			uses = append(uses, use{"checkout_repo", map[string]any{"repo": r}})
+			uses = append(uses, use{"checkout_repo", map[string]any{"repo": c.linkOr(r)}})
 		}
 		return uses
 	case c.asked["checkout_repo"] == len(c.scope()) && slices.ContainsFunc(c.failures, func(f unopened) bool { return f.passing }):
@@ -270,61 +287,33 @@ func (c *conversation) next() []use {
 			}
 		}
 		return uses
-	case c.asked["find_code"] == 0 && len(c.opened) > 0:
+	case c.asked["find_code"] == 0 && len(c.opened) > 0 && !c.readsLinkOnly():
 		var uses []use
 		for _, o := range c.opened {
-			uses = append(uses, use{"find_code", map[string]any{"repo": o.Repo, "question": c.question(), "limit": scoutCandidates}})
+			uses = append(uses, use{"find_code", map[string]any{"repo": o.Repo, "question": c.question(), "also": otherStyles(c.question()), "limit": scoutCandidates}})
 		}
 		return uses
-	case c.asked["read"]+c.asked["read_enclosing"] == 0 && len(c.wanted()) > 0:
+	case len(c.read) == 0 && c.asked["read"]+c.asked["read_enclosing"] <= c.linksTried() && len(c.wanted()) > 0:
 		var uses []use
 		for _, w := range c.wanted() {
 			uses = append(uses, c.reading(w))
 		}
 		return uses
-	case c.wantsLog():
-		args := map[string]any{"repo": c.read[0].repo, "path": c.read[0].Path, "limit": scoutCommits, "look_at": scoutLookAt}
-		if s := c.broughtIn(); s != "" {
-			args["added"] = s
-		}
-		return []use{{"git_log", args}}
+	case c.wantsPast():
+		return c.pastUses()
 	}
 	return []use{{"provide_results", c.answer()}}
 }
 
-// wantsLog reports whether history is to be asked: once, and once more of the whole file when no commit looked at named the place.
-func (c *conversation) wantsLog() bool {
-	if !c.tools["git_log"] || len(c.read) == 0 || c.fit() == "poor" || !aboutHistory.MatchString(c.brief.Question) {
-		return false
-	}
-	return c.asked["git_log"] == 0 || c.asked["git_log"] == 1 && c.read[0].Symbol != "" && c.log != nil && len(c.log.Commits) == 0
-}
-
-// broughtIn is the symbol whose coming and going the log is asked for; empty where the question is about any change, of which the log
-// knows only by file, or where the symbol gave nothing.
-func (c *conversation) broughtIn() string {
-	if c.asked["git_log"] > 1 || c.asked["git_log"] == 1 && c.log != nil && len(c.log.Commits) == 0 {
-		return ""
-	}
-	if aboutChange.MatchString(c.brief.Question) && !aboutOrigin.MatchString(c.brief.Question) {
-		return ""
-	}
-	return c.read[0].Symbol
-}
-
 // reading is how a place is read: with its doc comment where it is a declaration.
 func (c *conversation) reading(w scoutCandidate) use {
-	if w.Symbol != "" && c.tools["read_enclosing"] {
+	if (w.Symbol != "" || w.link && w.lined) && c.tools["read_enclosing"] {
 		return use{"read_enclosing", map[string]any{"repo": w.repo, "path": w.Path, "line": w.line()}}
 	}
 	return use{"read", map[string]any{"repo": w.repo, "path": w.Path, "offset": w.Start, "limit": min(w.End-w.Start+1, scoutWindow)}}
 }
 
 var (
-	// aboutHistory are questions that a log answers better than code does.
-	aboutHistory = regexp.MustCompile(`(?i)\b(who|when)\b[^?.]*\b(wrote|write|add(ed)?|introduc\w+|chang\w+|remov\w+|creat\w+|author\w*|touched|last|first)\b`)
-	aboutChange  = regexp.MustCompile(`(?i)\b(chang\w+|modif\w+|updated?|touched|edited|last|latest|lately|recently)\b`)
-	aboutOrigin  = regexp.MustCompile(`(?i)\b(wrote|written|write|add(ed)?|introduc\w+|creat\w+|author\w*|first|remov\w+)\b`)
 	// projectName is a word that can only be the name of something: hyphens or dots inside.
 	projectName = regexp.MustCompile("(?:^|[\\s`\"'(])([A-Za-z][A-Za-z0-9]*(?:[-.][A-Za-z0-9]+)+)(?:$|[\\s`\"'),;:?!])")
 	// projectEnds are what follows the last dot in names of projects; other dotted words are code.
@@ -356,7 +345,7 @@ func (c *conversation) repoQuery() string {
 // question is what to look for in the code: the question without the names of the repositories that it is put to, which stand
 // nowhere in them and would only make the best match look poor.
 func (c *conversation) question() string {
-	q := c.brief.Question
+	q := subject(c.withoutLinks())
 	for _, r := range c.brief.Repos {
 		q = regexp.MustCompile(`(?i)(^|[^\w./-])(?:https?://[\w.:-]+/)?`+regexp.QuoteMeta(r)+`(?:\.git\b)?(?:([^\w/-])|$)`).ReplaceAllString(q, "$1$2")
 	}
@@ -407,36 +396,64 @@ func (c *conversation) scope() []string {
 	return out[:min(len(out), scoutRepos)]
 }
 
-// wanted are the places worth reading, best first: of one repository its top, of several the top of each in turn.
+// wanted are the places worth reading, best first: what the question links to, then of one repository its top, of several the top of each
+// in turn.
 func (c *conversation) wanted() []scoutCandidate {
-	var out []scoutCandidate
-	best, sides := c.confidence(), 0
+	var sides [][]scoutCandidate
+	best := c.confidence()
 	for _, f := range c.found {
-		if f.Confidence >= rival*best {
-			sides++
+		if f.Confidence >= rival*best || c.named(f.Repo) && f.Fit != "poor" {
+			sides = append(sides, f.worth())
 		}
 	}
+	out := c.linked()
 	for rank := range scoutReads {
-		for _, f := range c.found {
-			if rank >= len(f.Candidates) || f.Confidence < rival*best || len(out) == scoutReads*min(sides, 2) {
-				continue
-			}
-			w := f.Candidates[rank]
-			if strings.ContainsRune(w.Path, utf8.RuneError) { // a name that JSON cannot carry, so that no call can say it
-				continue
-			}
-			if w.Start < 1 || w.End < w.Start || w.Score < worthwhile*f.Candidates[0].Score {
-				continue
-			}
-			w.repo = f.Repo
-			if !slices.ContainsFunc(out, func(o scoutCandidate) bool {
-				return o.repo == w.repo && o.Path == w.Path && (o.Start <= w.End && w.Start <= o.End || w.Symbol != "" && o.Symbol == w.Symbol)
-			}) {
-				out = append(out, w)
+		for _, places := range sides {
+			if rank < len(places) && len(out) < scoutReads*min(len(sides), 2) {
+				out = append(out, places[rank])
 			}
 		}
 	}
 	return out
+}
+
+// named reports whether the asker put the question to a repository by name: in it, or on the terminal.
+func (c *conversation) named(repo string) bool {
+	repo, _, _ = strings.Cut(repo, "@")
+	return len(c.found) > 1 && (c.brief.Place == "" || strings.Contains(strings.ToLower(c.brief.Question), strings.ToLower(repo[strings.LastIndexByte(repo, '/')+1:])))
+}
+
+// worth are a repository's places that are worth reading, each part of a file once. In doubt, those of other parts that fit about as well
+// come before what is second of the first one's.
+func (f scoutFound) worth() []scoutCandidate {
+	var out []scoutCandidate
+	add := func(w scoutCandidate) {
+		if strings.ContainsRune(w.Path, utf8.RuneError) || w.Start < 1 || w.End < w.Start { // a name that JSON cannot carry, so that no call can say it
+			return
+		}
+		w.repo = f.Repo
+		if len(out) < scoutReads && w.Score >= worthwhile*f.Candidates[0].Score && !slices.ContainsFunc(out, func(o scoutCandidate) bool {
+			return o.Path == w.Path && (o.Start <= w.End && w.Start <= o.End || w.Symbol != "" && o.Symbol == w.Symbol)
+		}) {
+			out = append(out, w)
+		}
+	}
+	for i, w := range f.Candidates {
+		if f.Fit == "doubtful" && i > 0 && len(out) > 0 && w.Score >= nearly*out[0].Score && len(out) < 1+scoutElsewhere &&
+			!slices.ContainsFunc(out, func(o scoutCandidate) bool { return o.part() == w.part() }) || len(out) == 0 {
+			add(w)
+		}
+	}
+	for _, w := range f.Candidates {
+		add(w)
+	}
+	return out
+}
+
+// part is the part of the repository that a place is in: its folder's first two names.
+func (w scoutCandidate) part() string {
+	names := strings.Split(w.Path, "/")
+	return strings.Join(names[:min(len(names)-1, 2)], "/")
 }
 
 // fit is how well the best repository's places fit the question: good, doubtful or poor.

@@ -24,17 +24,7 @@ func (c *conversation) answer() map[string]any {
 	if len(c.scope()) == 0 && len(c.repos) > 0 {
 		fmt.Fprintf(&d, "What GitHub's search finds for these words:\n\n```text\n%s\n```\n\n", strings.ReplaceAll(c.repoText, "```", "'''"))
 	}
-	if c.log != nil && len(c.log.Commits) > 0 {
-		of := "its file"
-		if c.broughtIn() != "" {
-			of = "where it is named"
-		}
-		fmt.Fprintf(&d, "Commits that changed %s, newest first:\n\n", of)
-		for _, x := range c.log.Commits {
-			fmt.Fprintf(&d, "- `%s` %s, %s: %s\n", x.SHA[:min(len(x.SHA), 12)], x.Date, x.Author, x.Subject)
-		}
-		d.WriteString("\n")
-	}
+	d.WriteString(c.pastLists())
 	locations := []map[string]any{}
 	for _, r := range c.read {
 		locations = append(locations, map[string]any{
@@ -57,11 +47,18 @@ func (c *conversation) summary() string {
 		return fmt.Sprintf("Nothing in %s matches the words of this question.", c.openedNames())
 	}
 	first := c.read[0]
+	if first.link && c.past.empty() {
+		s := "The link leads to " + first.sentence()
+		if more := c.more(); len(more) > 0 && c.fit() != "poor" {
+			s += " See also " + list(more) + "."
+		}
+		return s
+	}
 	if c.fit() == "poor" {
 		return fmt.Sprintf("Nothing in %s matches this question well enough to be called an answer; the nearest place is %s. Other words, or an identifier, may find more.", c.openedNames(), first.title())
 	}
-	if c.log != nil && len(c.log.Commits) > 0 {
-		return c.historySummary(first)
+	if !c.past.empty() {
+		return c.pastSummary(first)
 	}
 	if len(c.opened) > 1 {
 		return c.comparison()
@@ -69,6 +66,9 @@ func (c *conversation) summary() string {
 	s := "The best match is " + first.sentence()
 	if c.fit() == "doubtful" {
 		s = "The nearest match, which may not be what is asked, is " + first.sentence()
+		if others := c.elsewhere(); len(others) > 0 {
+			return s + " Others elsewhere fit about as well: " + strings.Join(others, ", ") + "."
+		}
 	}
 	if more := c.more(); len(more) > 0 {
 		s += " See also " + list(more) + "."
@@ -104,10 +104,7 @@ func (c *conversation) comparison() string {
 				s = "In " + o.Repo + ", in doubt: " + here[0].sentence()
 			}
 		}
-		if more := namesBeside(here); len(more) > 0 {
-			s += " See also " + list(more) + "."
-		}
-		parts = append(parts, s)
+		parts = append(parts, s) // what else was read stands below: a comparison is of one place each
 	}
 	if len(none) > 0 {
 		parts = append(parts, "Nothing in "+strings.Join(none, ", ")+" matches as well.")
@@ -115,24 +112,19 @@ func (c *conversation) comparison() string {
 	return strings.Join(parts, " ")
 }
 
-// historySummary tells who and when.
-func (c *conversation) historySummary(first scoutCandidate) string {
-	name := func(i int) string {
-		x := c.log.Commits[i]
-		return fmt.Sprintf("`%s` by %s on %s", x.SHA[:min(len(x.SHA), 12)], x.Author, x.Date)
+// nearly is the share of the first place's score from which on another one fits about as well.
+const nearly = .85
+
+// elsewhere are the places of other parts of the repository that fit about as well as the first one.
+func (c *conversation) elsewhere() []string {
+	var out []string
+	first := c.read[0]
+	for _, r := range c.read[1:] {
+		if r.part() != first.part() && r.Score >= nearly*first.Score {
+			out = append(out, r.title())
+		}
 	}
-	what := "touched its file"
-	if c.broughtIn() != "" {
-		what = "brought it in, took it out or changed how often it is named"
-	}
-	place := "The place is"
-	if c.fit() == "doubtful" {
-		place = "The place, in doubt, is"
-	}
-	if len(c.log.Commits) == 1 {
-		return fmt.Sprintf("%s %s; of the commits that were looked at, %s alone %s.", place, first.title(), name(0), what)
-	}
-	return fmt.Sprintf("%s %s; of the commits that %s, %s is the latest and %s the earliest listed.", place, first.title(), what, name(0), name(len(c.log.Commits)-1))
+	return out
 }
 
 // more names the places beside the first one.
@@ -232,6 +224,9 @@ func (r scoutCandidate) note() string {
 	}
 	if d := r.doc(); d != "" {
 		parts = append(parts, d)
+	}
+	if len(parts) == 0 && r.link {
+		return "what the link leads to"
 	}
 	if len(parts) == 0 {
 		return "matches the question's words"
@@ -341,7 +336,7 @@ func firstSentence(s string) string {
 		s = strings.TrimRightFunc(string([]rune(s)[:200]), func(c rune) bool { return !unicode.IsSpace(c) })
 		s = strings.TrimSpace(s) + " …"
 	}
-	if len(s) < 8 || !wordy(s) || strings.HasPrefix(s, "@") || legal.MatchString(s) {
+	if len(s) < 8 || !wordy(s) || strings.ContainsAny(s[:1], ")]},;") || strings.HasPrefix(s, "@") || legal.MatchString(s) {
 		return ""
 	}
 	return s

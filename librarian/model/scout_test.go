@@ -116,7 +116,7 @@ func TestScout_SaysHowWellItFits(t *testing.T) {
 	}
 	c.found = []scoutFound{{Repo: "acme/app", Confidence: .9, Fit: "good"}, {Repo: "acme/lib", Confidence: .4, Fit: "doubtful"}, {Repo: "acme/doc", Confidence: .1, Fit: "poor"}}
 	c.read = []scoutCandidate{place("acme/app", "park"), place("acme/lib", "store"), place("acme/app", "hold")}
-	require.Equal(t, "In acme/app: the function `park` in `a/park.go:1`: It does park all day. See also `hold`. "+
+	require.Equal(t, "In acme/app: the function `park` in `a/park.go:1`: It does park all day. "+
 		"In acme/lib, in doubt: the function `store` in `a/store.go:1`: It does store all day. Nothing in acme/doc matches as well.", c.summary())
 }
 
@@ -127,33 +127,6 @@ func TestScout_ReadsAFunctionOnce(t *testing.T) {
 	}}}}
 	require.Len(t, c.wanted(), 2)
 	require.Equal(t, "b.py", c.wanted()[1].Path)
-}
-
-func TestScout_TellsWhoBroughtItInFromWhoTouchedItsFile(t *testing.T) {
-	t.Parallel()
-	for question, want := range map[string]string{
-		"who wrote the parking?":           "park",
-		"when was the parking added?":      "park",
-		"who changed the parking last?":    "",
-		"when was the parking touched?":    "",
-		"who added the last parking rule?": "park",
-	} {
-		c := &conversation{brief: brief{Question: question, Repos: []string{"acme/app"}}, opened: []scoutCheckout{{Repo: "acme/app"}}, tools: map[string]bool{"git_log": true},
-			asked: map[string]int{"checkout_repo": 1, "find_code": 1, "read": 1}, read: []scoutCandidate{{repo: "acme/app", Path: "a.go", Start: 1, End: 3, Symbol: "park"}}}
-		c.found = []scoutFound{{Repo: "acme/app", Confidence: .9, Fit: "good"}}
-		uses := c.next()
-		require.Len(t, uses, 1, question)
-		require.Equal(t, "git_log", uses[0].tool, question)
-		added, _ := uses[0].args["added"].(string)
-		require.Equal(t, want, added, question)
-
-		c.asked["git_log"], c.log = 1, &scoutLog{}
-		uses = c.next()
-		require.Equal(t, "git_log", uses[0].tool, "no commit named it: its file's are next")
-		require.NotContains(t, uses[0].args, "added")
-		c.asked["git_log"] = 2
-		require.Equal(t, "provide_results", c.next()[0].tool)
-	}
 }
 
 // A host that was down or busy is asked once more, and no more; what is not there is not.
