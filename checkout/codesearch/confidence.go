@@ -16,6 +16,7 @@ type Signals struct {
 	Pairs   float64 // 0…1: the share of the question's neighbouring words that stand beside each other in the first candidate too
 	Tree    int     // chunks of the tree: the more there are, the better one of them fits by chance
 	Length  int     // words of the first candidate's file: a long one has something of everything
+	Spoken  bool    // the question is a sentence, and no keywords
 }
 
 // What a Confidence is worth saying. testdata/README.md shows what other bounds would cost.
@@ -35,8 +36,16 @@ func (s Signals) confidence() float64 {
 	if s.Exact {
 		z += confidenceExact
 	}
-	return math.Round(1000/(1+math.Exp(-z))) / 1000
+	p := 1 / (1 + math.Exp(-z))
+	if s.Spoken && s.Words <= fewWords && !s.Exact {
+		p = min(p, ConfidenceSure-.01)
+	}
+	return math.Round(1000*p) / 1000
 }
+
+// fewWords are so few in a sentence that many places have all of them: that one does is no reason to be sure. (Of the answers to the
+// sets of questions none is lost by this; they ask with more.)
+const fewWords = 2
 
 const (
 	confidenceBias   = -4.5
@@ -94,7 +103,7 @@ func (r *ranking) findMissing(question string) {
 
 // signals looks at the outcome.
 func (r *ranking) signals(res Results) Signals {
-	s := Signals{Words: len(res.Terms) + len(res.Missing), Tree: len(r.ix.chunks)}
+	s := Signals{Words: len(res.Terms) + len(res.Missing), Tree: len(r.ix.chunks), Spoken: r.asked.wordy >= 1}
 	if all := r.ideal + r.lacking; all > 0 {
 		s.Missing = r.lacking / all
 	}

@@ -21,6 +21,12 @@ func TestConfidenceCountsWhatChanceWouldFind(t *testing.T) {
 	require.Less(t, of(func(s *Signals) { s.Tree = 50_000 }), now)
 	require.Less(t, of(func(s *Signals) { s.Length = 20_000 }), now)
 	require.Greater(t, of(func(s *Signals) { s.Pairs = .5 }), now)
+	sure := Signals{Fit: 1, Path: .5, File: 1, Words: 2, Tree: 1000, Length: 1000}
+	require.GreaterOrEqual(t, sure.confidence(), ConfidenceSure)
+	sure.Spoken = true
+	require.Less(t, sure.confidence(), ConfidenceSure, "two words of a sentence stand together in many places")
+	sure.Exact = true
+	require.GreaterOrEqual(t, sure.confidence(), ConfidenceSure)
 	require.InDelta(t, of(func(s *Signals) { s.Tree = 10 }), of(func(s *Signals) { s.Tree = 20 }), 0, "a small tree is one as the fit saw")
 }
 
