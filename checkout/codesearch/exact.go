@@ -45,6 +45,9 @@ func (r *ranking) boostExact() {
 	}
 }
 
+// shortQuestion is how many words that say something a question has at most that asks for what it names itself.
+const shortQuestion = 3
+
 func (r *ranking) boostSymbol(ident string) {
 	w := r.w.Defines
 	if r.asked.alone {
@@ -60,6 +63,9 @@ func (r *ranking) boostSymbol(ident string) {
 		if j := strings.LastIndexAny(qualifier, ".:#>"); j >= 0 {
 			qualifier = qualifier[j+1:]
 		}
+	}
+	if n := r.asked.said; n > shortQuestion {
+		w *= r.w.DefinesAmong + (1-r.w.DefinesAmong)*shortQuestion/float64(n)
 	}
 	found := r.ix.symbols[symbolKey(name)]
 	if len(found) > 200 {

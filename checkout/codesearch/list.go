@@ -71,8 +71,38 @@ func (r *ranking) local(h hit) float64 {
 	if constructor {
 		k *= r.w.LocalConstructor
 	}
+	k *= 1 + r.w.LocalName*r.nameCover(h.chunk)
 	own := r.total(h.chunk)
 	return own*k + h.score - own // what is named exactly is meant, whatever it is
+}
+
+// nameCover is how much of a chunk's name the question speaks of, 0 to 1, weighed by idf.
+func (r *ranking) nameCover(c uint32) float64 {
+	if r.w.LocalName == 0 {
+		return 0
+	}
+	if r.wanted == nil {
+		r.wanted = map[uint32]float64{}
+		for _, t := range r.asked.terms {
+			r.wanted[t.id] = max(r.wanted[t.id], t.weight)
+			for _, a := range t.alt {
+				r.wanted[a.id] = max(r.wanted[a.id], t.weight*a.weight)
+			}
+		}
+	}
+	has, all := 0.0, 0.0
+	r.ix.eachTerm(c, func(id uint32, n counts) {
+		if n.name() > 0 {
+			chunks, _ := r.ix.postings(id)
+			idf := r.ix.idf(len(chunks))
+			all += idf
+			has += idf * min(1, r.wanted[id])
+		}
+	})
+	if all == 0 {
+		return 0
+	}
+	return has / all
 }
 
 // next takes a file's best chunk that is not yet shown.

@@ -28,6 +28,7 @@ type asked struct {
 	folders  []string // folders of the tree whose name stands in it, lower case
 	places   []place  // lines of files, as stack traces have them
 	alone    bool     // the question is a single identifier
+	said     int      // how many words of it say something
 	wordy    float64  // 0: keywords … 1: whole sentences
 	tests    bool     // it asks about tests
 	docs     bool     // it asks about documentation or examples
@@ -175,6 +176,7 @@ func (ix *Index) parse(q Query, w *Weights) asked {
 	if len(words) > maxTerms {
 		words = words[:maxTerms]
 	}
+	a.said = len(words)
 	for _, p := range words {
 		add(stem(p), p, weightOf(p), false)
 	}

@@ -16,7 +16,8 @@ package codesearch
 //  6. in the list, each further result of a file counts less (Saturation), and within a file the kinds of chunks that do the work
 //     come first (Local…).
 //
-// Tried and dropped, since they helped one set and hurt another, or nothing: the share of a name that the question speaks of, a
+// Tried and dropped, since they helped one set and hurt another, or nothing: the share of a name that the question speaks of (but
+// within a file), less for lines without a declaration, for types and for small functions, other files in the second half of the list, a
 // prior for long chunks, names that keep company with a question word in the tree, callers that lend to what they call, counting
 // a file's path for its first result only, less for files called like one already shown, the subjects of the commits that touched a file
 // (see testdata/README.md).
@@ -46,6 +47,7 @@ type Weights struct {
 	DefinesQualified float64 // × Defines when what it is qualified by fits: its type, its file, its folder
 	DefinesStem      float64 // × Defines when the file is called like it too
 	DefinesAside     float64 // × Defines in tests, examples, docs
+	DefinesAmong     float64 // × Defines in a long question: its other words say what is done with the thing, so it is not looked for itself
 	Phrase           float64 // × the best score: quoted text stands in the chunk literally
 	PhraseFilled     float64 // × Phrase: quoted text of an error message, which mostly is a value of the asker's own
 	Option           float64 // × the best score: an option that the question names is a string of the chunk
@@ -70,6 +72,7 @@ type Weights struct {
 
 	// Among the chunks of one file; what kind of chunk answers a question.
 	LocalPlain, LocalType, LocalSmall, LocalConstructor float64
+	LocalName                                           float64 // as much more for a name that the question says all of
 
 	JoinShare float64 // neighbours this good beside the best one are shown together with it …
 	JoinLines int     // … up to so many lines; 0: never
@@ -94,12 +97,12 @@ func DefaultWeights() Weights {
 	w.Compound, w.Part, w.PartBoth = .9, .3, .8
 	w.PathFit = .6
 	w.Adjacent, w.AdjacentSentence, w.AdjacentForm, w.AdjacentRead = .4, .3, .7, 40
-	w.Defines, w.DefinesAlone, w.DefinesQualified, w.DefinesStem, w.DefinesAside = .5, 1, 1.5, 1.8, .3
+	w.Defines, w.DefinesAlone, w.DefinesQualified, w.DefinesStem, w.DefinesAside, w.DefinesAmong = .5, 1, 1.5, 1.8, .3, .5
 	w.Phrase, w.PhraseFilled, w.Option, w.PathNamed, w.PlaceNamed = 1, .3, 1, .7, 1.2
 	w.FeedbackDocs, w.FeedbackTerms, w.Feedback, w.FeedbackCommon = 8, 16, .1, .2
 	w.Constructor = .75
 	w.Saturation, w.SaturationTerse = .7, .35
-	w.LocalPlain, w.LocalType, w.LocalSmall, w.LocalConstructor = .8, .5, 1, .8
+	w.LocalPlain, w.LocalType, w.LocalSmall, w.LocalConstructor, w.LocalName = .8, .5, 1, .8, .2
 	w.NotTest, w.NotDocs = .6, .6
 	w.Aside = .5
 	w.Kind[kindTooling] = .5

@@ -46,6 +46,11 @@ func TestEachWeightEarnsItsPlace(t *testing.T) {
 			"src/barcode.c": "void draw(int n) {\n    line(n);\n    barcode(n);\n}\n",
 			"src/print.c":   "void print(int n) {\n    barcode(barcode(n));\n}\n",
 		}, func(w *Weights) { w.PathStem = 0 }},
+		{"defines among", "puts the PearCrate back on the shelf when it was turned away at the gate", "src/gate.py", map[string]string{
+			"src/pear_crate.py": "class PearCrate:\n    def __init__(self):\n        self.n = 0\n        self.m = 0\n\n    def weigh(self):\n        return self.n + self.m\n",
+			"src/gate.py":       "def turn_away(crate):\n    # turned away at the gate: back to the shelf\n    shelf.put_back(crate)\n    gate.close()\n",
+			"src/a.py":          "def a(n):\n    return PearCrate()\n", "src/b.py": "def b(n):\n    return shelf(n)\n",
+		}, func(w *Weights) { w.DefinesAmong = 1 }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -63,6 +68,27 @@ func TestEachWeightEarnsItsPlace(t *testing.T) {
 				require.Equal(t, x.first, res.Candidates[0].Path == c.want, "with it: %v; first is %v", x.first, paths(res.Candidates))
 			}
 		})
+	}
+}
+
+// Among the functions of one file the one whose whole name the question speaks comes before one that mentions the words as often.
+func TestANameThatIsSaidCountsWithinAFile(t *testing.T) {
+	t.Parallel()
+	ix, err := Build(t.Context(), tree(map[string]string{
+		"src/grain.c": "int sealPearsOfGrainCartsLate(struct cart *c) {\n    return seal(c->pears);\n}\n\nint sealPears(struct cart *c) {\n    int n = sort(c->pears);\n    n = wash(c, n);\n    n = pack(c, n);\n    return seal(c, n);\n}\n",
+		"src/road.c":  "int road(int n) {\n    return n;\n}\n",
+	}), Options{})
+	require.NoError(t, err)
+	with, without := DefaultWeights(), DefaultWeights()
+	without.LocalName = 0
+	for _, x := range []struct {
+		w    *Weights
+		want string
+	}{{&with, "sealPears"}, {&without, "sealPearsOfGrainCartsLate"}} {
+		res, err := ix.SearchWeighted(t.Context(), Query{Question: "how are pears sealed?"}, x.w)
+		require.NoError(t, err)
+		require.NotEmpty(t, res.Candidates)
+		require.Equal(t, x.want, res.Candidates[0].Symbol)
 	}
 }
 
