@@ -15,7 +15,7 @@ const (
 
 // FindArgs are the arguments of find.
 type FindArgs struct {
-	Pattern string `json:"pattern" jsonschema:"A glob: *.go matches file names in any folder, src/**/*_test.ts paths below path; ? [a-z] {a,b} too."`
+	Pattern string `json:"pattern" jsonschema:"A glob: *.go matches file names in any folder, src/**/*_test.ts paths below path; ? [a-z] {a,b} too. At most 1,000 bytes."`
 	Repo    string `json:"repo,omitempty" jsonschema:"The checkout, as checkout_repo named it. Default: the only one there is."`
 	Path    string `json:"path,omitempty" jsonschema:"A folder to search, relative to the repository's root. Default: the root."`
 	Limit   *int   `json:"limit,omitempty" jsonschema:"Paths to show, at most 10000. Default 1000."`

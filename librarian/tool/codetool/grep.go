@@ -22,10 +22,10 @@ const (
 
 // GrepArgs are the arguments of grep.
 type GrepArgs struct {
-	Pattern    string `json:"pattern" jsonschema:"A regular expression in RE2 syntax, matched against one line at a time; plain text with literal."`
+	Pattern    string `json:"pattern" jsonschema:"A regular expression in RE2 syntax, matched against one line at a time; plain text with literal. At most 4,000 bytes."`
 	Repo       string `json:"repo,omitempty" jsonschema:"The checkout, as checkout_repo named it. Default: the only one there is."`
 	Path       string `json:"path,omitempty" jsonschema:"A folder or file to search, relative to the repository's root. Default: the root."`
-	Glob       string `json:"glob,omitempty" jsonschema:"Only files that match, such as *.go or src/**/*.ts (relative to path). Default: all text files."`
+	Glob       string `json:"glob,omitempty" jsonschema:"Only files that match, such as *.go or src/**/*.ts (relative to path); none to leave out. Default: all text files."`
 	IgnoreCase bool   `json:"ignore_case,omitempty" jsonschema:"Match upper and lower case alike. Default false."`
 	Literal    bool   `json:"literal,omitempty" jsonschema:"Take pattern as plain text. Default false."`
 	Context    *int   `json:"context,omitempty" jsonschema:"Lines to show before and after each match, at most 20. Default 0."`

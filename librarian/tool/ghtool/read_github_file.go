@@ -61,7 +61,7 @@ func (g github) readFile() tool.Tool {
 	return tool.New(tool.Definition[ReadFileArgs]{
 		Name: "read_github_file",
 		Description: "Shows lines of one file of a repository through GitHub's API, without a checkout; a folder is listed. At most 2000 lines or 50 KiB, " +
-			"whole lines, without line numbers; a notice in brackets says what was left out. Lines shown here can be cited. For more than a few files use checkout_repo.",
+			"whole lines, without line numbers; a notice in brackets says what was left out. Lines shown here can be cited. A file over 32 MB is read in a checkout, which is named. For more than a few files use checkout_repo.",
 		Effect: tool.Read,
 		Verb:   "read",
 		Subject: func(a ReadFileArgs) string {
