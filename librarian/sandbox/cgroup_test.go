@@ -109,6 +109,31 @@ func TestCommandsHaveACgroup(t *testing.T) {
 	require.ErrorIs(t, err, os.ErrNotExist)
 }
 
+// What the kernel is told of a command's group, on machines whose controllers are elsewhere: a folder stands for the hierarchy.
+func TestWhatACgroupIsTold(t *testing.T) {
+	t.Parallel()
+	group, kill, outOfMemory, err := sandbox.CommandCgroup(t.TempDir(), sandbox.Limits{Memory: 256 << 20, Processes: 50})
+	require.NoError(t, err)
+	read := func(name string) string {
+		require.NoError(t, os.Chmod(filepath.Join(group, name), 0o600)) // the kernel's files have modes of their own
+		b, err := os.ReadFile(filepath.Join(group, name))
+		require.NoError(t, err)
+		return string(b)
+	}
+	for name, want := range map[string]string{"memory.max": "268435456", "memory.swap.max": "0", "memory.oom.group": "1", "pids.max": "66"} {
+		require.Equal(t, want, read(name), name)
+	}
+	kill()
+	require.Equal(t, "1", read("cgroup.kill"))
+	require.False(t, outOfMemory(), "there is nothing that says so")
+	for events, want := range map[string]bool{"low 0\noom 3\noom_kill 0\n": false, "oom 1\noom_kill 12\noom_group_kill 1\n": true, "": false} {
+		require.NoError(t, os.WriteFile(filepath.Join(group, "memory.events"), []byte(events), 0o600))
+		require.Equal(t, want, outOfMemory(), events)
+	}
+	_, _, _, err = sandbox.CommandCgroup(filepath.Join(group, "none"), sandbox.Limits{})
+	require.ErrorIs(t, err, os.ErrNotExist)
+}
+
 // Where the group is comes from two files of the kernel's.
 func TestOwnCgroup(t *testing.T) {
 	t.Parallel()

@@ -21,5 +21,14 @@ func (s *Sandbox) UseView(kind int) {
 // OwnCgroup is ownCgroup.
 var OwnCgroup = ownCgroup
 
+// CommandCgroup makes a command's group below dir, whose controllers are ours, and tells whether the kernel ended it because of its memory.
+func CommandCgroup(dir string, l Limits) (group string, kill func(), outOfMemory func() bool, err error) {
+	g, err := (&cgroups{dir: dir, limits: true}).make(l)
+	if err != nil {
+		return "", nil, nil, err
+	}
+	return g.dir, g.kill, g.outOfMemory, g.fd.Close()
+}
+
 // Members counts the processes of a group that live.
 func Members(group int) int { return len(members(group)) }
