@@ -86,13 +86,14 @@ type scoutFound struct {
 }
 
 type scoutCandidate struct {
-	Path   string  `json:"path"`
-	Start  int     `json:"start"`
-	End    int     `json:"end"`
-	Line   int     `json:"line"`
-	Symbol string  `json:"symbol"`
-	Kind   string  `json:"kind"`
-	Score  float64 `json:"score"`
+	Path   string   `json:"path"`
+	Start  int      `json:"start"`
+	End    int      `json:"end"`
+	Line   int      `json:"line"`
+	Symbol string   `json:"symbol"`
+	Kind   string   `json:"kind"`
+	Score  float64  `json:"score"`
+	Why    []string `json:"why"`
 
 	repo  string
 	text  string // of a place that was read
@@ -194,6 +195,7 @@ func (c *conversation) take(p Part) {
 	case "find_code":
 		var d scoutFound
 		if !p.IsError && json.Unmarshal(p.Data, &d) == nil {
+			d.raisedFirst()
 			c.found = append(c.found, d)
 		}
 	case "search_repos":
@@ -422,6 +424,30 @@ func (c *conversation) named(repo string) bool {
 	repo, _, _ = strings.Cut(repo, "@")
 	return len(c.found) > 1 && (c.brief.Place == "" || strings.Contains(strings.ToLower(c.brief.Question), strings.ToLower(repo[strings.LastIndexByte(repo, '/')+1:])))
 }
+
+// raisedFirst puts the place that holds an error's message before the type that the error is of: who pastes one looks for what raises it.
+func (f scoutFound) raisedFirst() {
+	holds := func(w scoutCandidate) bool {
+		return slices.ContainsFunc(w.Why, func(why string) bool {
+			text, ok := strings.CutPrefix(why, "contains “")
+			return ok && len(strings.Fields(text)) >= messageWords
+		})
+	}
+	if len(f.Candidates) == 0 || !slices.Contains(typeKinds, f.Candidates[0].Kind) || holds(f.Candidates[0]) {
+		return
+	}
+	i := slices.IndexFunc(f.Candidates, func(w scoutCandidate) bool { return w.Score >= nearly*f.Candidates[0].Score && holds(w) })
+	if i > 0 {
+		w := f.Candidates[i]
+		copy(f.Candidates[1:], f.Candidates[:i])
+		f.Candidates[0] = w
+	}
+}
+
+// messageWords are enough of a message that a place which has them in a row is no chance; typeKinds declare what errors are of.
+const messageWords = 3
+
+var typeKinds = []string{"class", "type", "struct", "enum", "object", "module", "interface"}
 
 // worth are a repository's places that are worth reading, each part of a file once. In doubt, those of other parts that fit about as well
 // come before what is second of the first one's.

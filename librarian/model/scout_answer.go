@@ -39,6 +39,8 @@ func (c *conversation) summary() string {
 	switch {
 	case len(c.scope()) == 0 && len(c.repos) > 0:
 		return fmt.Sprintf("No repository was named; by name, description and stars the nearest are %s. Name one as owner/repo to have its code searched.", list(c.repos[:min(len(c.repos), 3)]))
+	case len(c.scope()) == 0 && c.asked["search_repos"] > 0:
+		return fmt.Sprintf("No repository was named, and GitHub's search finds none for %s. Name one as owner/repo in the question.", code(strings.TrimSuffix(c.repoQuery(), " in:name")))
 	case len(c.scope()) == 0:
 		return "No repository was named and there is none to start from. Name one as owner/repo in the question."
 	case len(c.opened) == 0:

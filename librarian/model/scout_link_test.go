@@ -94,3 +94,24 @@ func TestScout_NamedRepositoriesHaveTheirSay(t *testing.T) {
 	}
 	require.Equal(t, []string{"acme/app", "acme/lib"}, repos, "acme/doc was not asked for")
 }
+
+func TestScout_WhatRaisesAnErrorBeforeItsType(t *testing.T) {
+	t.Parallel()
+	first := func(kind string, score float64, why string) string {
+		f := scoutFound{Candidates: []scoutCandidate{{Symbol: "Lost", Kind: kind, Score: 1}, {Symbol: "other", Score: .9}, {Symbol: "raise", Kind: "function", Score: score, Why: []string{"mentions x", why}}}}
+		f.raisedFirst()
+		require.Len(t, f.Candidates, 3)
+		require.ElementsMatch(t, []string{"Lost", "other", "raise"}, []string{f.Candidates[0].Symbol, f.Candidates[1].Symbol, f.Candidates[2].Symbol})
+		return f.Candidates[0].Symbol
+	}
+	require.Equal(t, "raise", first("class", 1, "contains “was not found here”"))
+	require.Equal(t, "Lost", first("class", 1, "contains “lost”"), "a word is no message")
+	require.Equal(t, "Lost", first("class", .6, "contains “was not found here”"), "a test's copy of the message")
+	require.Equal(t, "Lost", first("function", 1, "contains “was not found here”"))
+}
+
+func TestScout_SaysThatNoRepositoryWasFound(t *testing.T) {
+	t.Parallel()
+	c := &conversation{brief: brief{Question: "which web frameworks are there in python?"}, asked: map[string]int{"search_repos": 1}}
+	require.Equal(t, "No repository was named, and GitHub's search finds none for `web frameworks python`. Name one as owner/repo in the question.", c.summary())
+}
