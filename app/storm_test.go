@@ -101,8 +101,7 @@ func (f *flow) rage(s storm) (all []stormed, kills []time.Time) {
 	require.NoError(f.t, <-fed)
 	close(stop)
 	weather.Wait()
-	require.NoError(f.t, f.sim.WaitDeliveries(f.t.Context()))
-	if f.lost() > 0 { // what came while nobody listened is asked for again at the start, and then every few minutes
+	if f.stillLost() > 0 { // what came while nobody listened is asked for again at the start, and then every few minutes
 		// Not by kill -9: the storm would have one more of those than it says, and a question that is killed in both of its attempts
 		// is interrupted. One that is stopped gets its attempt back.
 		terminate(process)
@@ -213,6 +212,21 @@ func (f *flow) weather(stop <-chan struct{}) {
 			_ = f.sim.Redeliver(all[rnd.IntN(len(all))].ID)
 		}
 	}
+}
+
+// stillLost is lost when the process that runs has asked for what it found: each delivery is asked for again once, and one that comes
+// to a process that stops is lost.
+func (f *flow) stillLost() int {
+	f.t.Helper()
+	n := -1
+	for quiet := 0; quiet < 6 && n != 0; time.Sleep(500 * time.Millisecond) {
+		require.NoError(f.t, f.sim.WaitDeliveries(f.t.Context()))
+		now := f.lost()
+		if quiet++; now != n {
+			n, quiet = now, 0
+		}
+	}
+	return n
 }
 
 // lost counts the events of which no delivery was taken.
