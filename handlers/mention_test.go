@@ -192,6 +192,7 @@ var mentionTable = []mentionRow{
 	// What GitHub takes for a table, and where it ends; goldmark's own tables differ in all of these.
 	{"M3", "a\n-|-\n`a|a`@librarian why `", "a\n-|-\n`a|a` why `"},
 	{"M3", "a\n-|-\na|b\n-|-\n`c|@librarian x`", "-"},
+	{"M3", "a||\n-|\nb|@librarian why", "a||\n-|\nb|why"},
 	{"M3", "|\n|-|\n`|`@librarian why", "|\n|-|\n`|` why"},
 	{"M3", "a|b\n-|-\n    @librarian x", "-"},
 	{"M3", "a|b\n-|-\n1|2\n\t@librarian x", "-"},
