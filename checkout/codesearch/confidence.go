@@ -17,6 +17,7 @@ type Signals struct {
 	Tree    int     // chunks of the tree: the more there are, the better one of them fits by chance
 	Length  int     // words of the first candidate's file: a long one has something of everything
 	Spoken  bool    // the question is a sentence, and no keywords
+	Named   bool    // all of the question's words are in the first candidate's name or its file's path
 }
 
 // What a Confidence is worth saying. testdata/README.md shows what other bounds would cost.
@@ -37,7 +38,7 @@ func (s Signals) confidence() float64 {
 		z += confidenceExact
 	}
 	p := 1 / (1 + math.Exp(-z))
-	if s.Spoken && s.Words <= fewWords && !s.Exact {
+	if s.Spoken && s.Words <= fewWords && !s.Exact && !s.Named {
 		p = min(p, ConfidenceSure-.01)
 	}
 	return math.Round(1000*p) / 1000
@@ -129,7 +130,30 @@ func (r *ranking) signals(res Results) Signals {
 		s.Length += int(r.ix.chunks[c].length)
 	}
 	s.Pairs = r.pairsOf(top.chunk)
+	s.Named = len(res.Missing) == 0 && r.namedBy(top.chunk)
 	return s
+}
+
+// namedBy reports whether a chunk's name and its file's path together have all of the question's words.
+func (r *ranking) namedBy(c uint32) bool {
+	for _, t := range r.asked.terms {
+		if t.word == "" {
+			continue
+		}
+		if list, tfs := r.ix.postings(t.id); len(list) > 0 {
+			if i, ok := slices.BinarySearch(list, c); ok && tfs[i].name() > 0 {
+				continue
+			}
+		}
+		inPath := false
+		for _, p := range r.ix.pathTerms[t.id] {
+			inPath = inPath || p.file == r.ix.chunks[c].file
+		}
+		if !inPath {
+			return false
+		}
+	}
+	return true
 }
 
 // pairsOf is the share of the question's neighbours, by weight, that stand beside each other in a chunk or right above it.

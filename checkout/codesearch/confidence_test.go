@@ -25,7 +25,9 @@ func TestConfidenceCountsWhatChanceWouldFind(t *testing.T) {
 	require.GreaterOrEqual(t, sure.confidence(), ConfidenceSure)
 	sure.Spoken = true
 	require.Less(t, sure.confidence(), ConfidenceSure, "two words of a sentence stand together in many places")
-	sure.Exact = true
+	sure.Named = true
+	require.GreaterOrEqual(t, sure.confidence(), ConfidenceSure, "the place is called so")
+	sure.Named, sure.Exact = false, true
 	require.GreaterOrEqual(t, sure.confidence(), ConfidenceSure)
 	require.InDelta(t, of(func(s *Signals) { s.Tree = 10 }), of(func(s *Signals) { s.Tree = 20 }), 0, "a small tree is one as the fit saw")
 }
@@ -42,8 +44,16 @@ func TestSignalsOfTheFirstPlace(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, len(ix.chunks), res.Signals.Tree)
 	require.Positive(t, res.Signals.Length)
+	require.False(t, res.Signals.Named)
 	require.InDelta(t, 1, res.Signals.Pairs, .01)
 	res, err = ix.Search(t.Context(), Query{Question: "what closes bolts, and the gate?"})
 	require.NoError(t, err)
 	require.Less(t, res.Signals.Pairs, 1.0)
+	for question, named := range map[string]bool{"how is the gate shut?": true, "how is the gate bolted?": false} {
+		res, err = ix.Search(t.Context(), Query{Question: question})
+		require.NoError(t, err)
+		require.Equal(t, "a/gate.go", res.Candidates[0].Path)
+		require.Equal(t, named, res.Signals.Named, question)
+		require.True(t, res.Signals.Spoken)
+	}
 }
