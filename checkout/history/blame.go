@@ -3,6 +3,7 @@ package history
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -31,7 +32,11 @@ type BlameResult struct {
 const (
 	maxBlameLines = 2000
 	maxRenames    = 10
+	maxLacking    = 20 // versions fetched one by one, because git asked for them
 )
+
+// lacking is how git blame names a version of a file that the store does not have.
+var lacking = regexp.MustCompile(`Cannot read blob ([0-9a-f]{40,64})\b`)
 
 // Blame says which commit each of a file's lines, from first to last (1-based,
 // inclusive; 0, 0 is all, 2,000 at most), comes from. Renames are followed.
@@ -61,6 +66,17 @@ func Blame(ctx context.Context, c *checkout.Checkout, path string, first, last i
 		return res, err
 	}
 	err = res.read(ctx, c, e.Path, first, last)
+	for range maxLacking { // git may compare with more than could be foreseen
+		m := lacking.FindStringSubmatch(fmt.Sprint(err))
+		if err == nil || m == nil {
+			break
+		}
+		if err := fill(ctx, c, map[string]bool{m[1]: true}); err != nil {
+			return res, err
+		}
+		res.Lines, res.Commits = nil, nil
+		err = res.read(ctx, c, e.Path, first, last)
+	}
 	if err == nil && len(res.Lines) > maxBlameLines {
 		res.Lines, res.Cut = res.Lines[:maxBlameLines], true
 	}

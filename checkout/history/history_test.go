@@ -397,6 +397,36 @@ func TestBlame(t *testing.T) {
 	require.Error(t, err)
 }
 
+// twice has a file that was moved on two branches, each time from a version that the other one never had.
+var twice = func() string {
+	body := func(first, last string) string {
+		return "package name\n\nfunc One() int { return " + first + " }\n\nfunc Two() int { return 2 }\n\nfunc Three() int { return 3 }\n\nfunc Four() int { return 4 }\n\nfunc Five() int { return " + last + " }\n"
+	}
+	moved := "-- old/name.go (delete) --\n-- new/name.go --\n"
+	return "-- @commit base --\n-- old/name.go --\n" + body("1", "5") +
+		"-- @branch topic --\n-- @commit topic edits --\n-- old/name.go --\n" + body("1", "50") +
+		"-- @commit topic edits more --\n-- old/name.go --\n" + body("1", "55") +
+		"-- @commit topic moves --\n" + moved + body("1", "500") +
+		"-- @back base --\n-- @commit main edits --\n-- old/name.go --\n" + body("10", "5") +
+		"-- @commit main edits more --\n-- old/name.go --\n" + body("11", "5") +
+		"-- @commit main moves --\n" + moved + body("100", "5") +
+		"-- @parent topic moves --\n-- @commit both --\n-- new/name.go --\n" + body("100", "500")
+}()
+
+func TestBlame_MovedOnTwoBranches(t *testing.T) {
+	t.Parallel()
+	_, c, _ := open(t, twice)
+	r, err := history.Blame(t.Context(), c, "new/name.go", 0, 0)
+	require.NoError(t, err)
+	subjects := map[int]string{}
+	for _, l := range r.Lines {
+		subjects[l.Line] = r.Commits[l.Commit].Subject
+	}
+	require.Equal(t, "main moves", subjects[3])
+	require.Equal(t, "base", subjects[5])
+	require.Equal(t, "topic moves", subjects[11])
+}
+
 // TestAgainstGit compares log and blame with what git says of a whole clone of
 // a real project, if there is one: LIBRARIAN_BENCH_REPO.
 func TestAgainstGit(t *testing.T) {
