@@ -83,7 +83,8 @@ func (c *Checkout) Grep(ctx context.Context, o GrepOptions) (GrepResult, error) 
 	around := min(max(o.Context, 0), maxGrepContext)
 	workers := make([]*scanner, min(runtime.GOMAXPROCS(0), 8))
 	for i := range workers {
-		workers[i] = &scanner{matcher: m, dir: c.tree.dir}
+		workers[i] = &scanner{matcher: m, treeFiles: treeFiles{dir: c.tree.dir}}
+		defer workers[i].close()
 		if m.prog != nil {
 			workers[i].dfa = newDFA(m.prog)
 		}

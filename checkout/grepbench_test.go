@@ -28,6 +28,8 @@ import (
 //	ratio grep-<name>-first time|processor <ours / the faster of the two>
 //	ratio grep-<name>-third time|processor <ours / ripgrep>
 //
+// Where a search stops at a limit, "sorted" is ripgrep told to go by path, as ours does.
+//
 // The table of doc.go is of this command, on Debian's Linux 6.1 made a repository:
 //
 //	LIBRARIAN_BENCH_REPO=<bare repository> go test -run '^$' -bench '^BenchmarkGrep$' -benchtime 1x -timeout 20m ./checkout
@@ -49,17 +51,17 @@ func BenchmarkGrep(b *testing.B) {
 	git := func(args ...string) []string {
 		return append([]string{"env", "GIT_INDEX_FILE=" + index, "git", "--git-dir=" + m.dir, "--work-tree=."}, args...)
 	}
-	run := func(argv []string, head bool) func() {
+	run := func(argv []string, head int) func() {
 		return func() {
-			if head {
-				argv = append([]string{"sh", "-c", `"$@" | head -n 100`, "sh"}, argv...)
+			if head > 0 {
+				argv = append([]string{"sh", "-c", fmt.Sprintf(`"$@" | head -n %d`, head), "sh"}, argv...)
 			}
 			cmd := exec.CommandContext(context.Background(), argv[0], argv[1:]...)
 			cmd.Dir, cmd.Env = c.Dir(), checkouttest.Env()
 			_ = cmd.Run() // exit code 1: nothing found
 		}
 	}
-	run(git("read-tree", m.head), false)()
+	run(git("read-tree", m.head), 0)()
 	for range b.N {
 		for _, p := range []struct {
 			name string
@@ -68,6 +70,7 @@ func BenchmarkGrep(b *testing.B) {
 			{"literal-rare", checkout.GrepOptions{Pattern: "deadbeef", Literal: true}},
 			{"literal-frequent", checkout.GrepOptions{Pattern: "return", Literal: true}},
 			{"literal-frequent-100", checkout.GrepOptions{Pattern: "return", Literal: true, Limit: 100}},
+			{"literal-frequent-2000", checkout.GrepOptions{Pattern: "return", Literal: true, Limit: 2000}}, // the most that the tool shows
 			{"regexp-rare", checkout.GrepOptions{Pattern: `\w+_timeout_\w+\(`}},
 			{"regexp-choice", checkout.GrepOptions{Pattern: `(read|write)_(begin|end)\b`}},
 			{"regexp-frequent-100", checkout.GrepOptions{Pattern: `if\s*\(\w+ ==`, Limit: 100}},
@@ -86,8 +89,8 @@ func BenchmarkGrep(b *testing.B) {
 				flags = append(flags, "-F")
 				gitFlags[3] = "-F"
 			}
-			head := p.o.Limit > 0
-			if !head {
+			head := p.o.Limit
+			if head == 0 {
 				p.o.Limit = 1 << 30
 			}
 			matches := -1
@@ -129,10 +132,13 @@ func BenchmarkGrep(b *testing.B) {
 				})
 				measure("third", ours)
 				measure("ripgrep", run(append(append([]string{rg, "--no-config", "-uu", "-n"}, flags...), "-e", p.o.Pattern, "."), head))
+				if head > 0 {
+					measure("sorted", run(append(append([]string{rg, "--no-config", "-uu", "-n", "--sort", "path"}, flags...), "-e", p.o.Pattern, "."), head))
+				}
 				measure("git grep", run(git(append(gitFlags, "-e", p.o.Pattern)...), head))
 			}
 			fmt.Fprintf(os.Stdout, "measured grep-%s matches %d", p.name, matches)
-			for _, name := range []string{"first", "second", "third", "ripgrep", "git grep", "index"} {
+			for _, name := range []string{"first", "second", "third", "ripgrep", "sorted", "git grep", "index"} {
 				fmt.Fprintf(os.Stdout, " %s %.1fms (%.0f)", name, best[name].Seconds()*1000, least[name].Seconds()*1000)
 			}
 			fmt.Fprintln(os.Stdout)
@@ -142,6 +148,9 @@ func BenchmarkGrep(b *testing.B) {
 			}{{"time", best}, {"processor", least}} {
 				fmt.Fprintf(os.Stdout, "ratio grep-%s-first %s %.3f\n", p.name, r.what, r.took["first"].Seconds()/min(r.took["ripgrep"], r.took["git grep"]).Seconds())
 				fmt.Fprintf(os.Stdout, "ratio grep-%s-third %s %.3f\n", p.name, r.what, r.took["third"].Seconds()/r.took["ripgrep"].Seconds())
+				if head > 0 {
+					fmt.Fprintf(os.Stdout, "ratio grep-%s-third-sorted %s %.3f\n", p.name, r.what, r.took["third"].Seconds()/r.took["sorted"].Seconds())
+				}
 			}
 		}
 	}

@@ -18,7 +18,7 @@ import (
 // of two cores keeps one. It is beside the tree: whoever holds that tree, in
 // whatever process, uses it, and it goes when the tree goes. Making it reads the
 // tree once, or what another tree of the store has not (earlier.go), and takes about
-// a sixteenth of its size on the disk. Nothing waits for it, and without it a search finds the same.
+// a twelfth of its size on the disk. Nothing waits for it, and without it a search finds the same.
 
 const (
 	// filesForIndex is how many files a search must have before the tree gets an index.
@@ -192,7 +192,8 @@ func (s *Store) makeIndex(ctx context.Context, t *sharedTree) error {
 // writeIndex reads a tree through and writes its index.
 func (s *Store) writeIndex(ctx context.Context, w *indexWriter, t *sharedTree, tree *Tree) error {
 	var k marker
-	sc := scanner{dir: t.dir}
+	sc := scanner{treeFiles: treeFiles{dir: t.dir}}
+	defer sc.close()
 	earlier, done := s.earlier(ctx, t)
 	defer done()
 	patience := int(indexPatience / time.Millisecond)

@@ -147,7 +147,7 @@ func (r anyText) pattern() GrepOptions {
 	var b strings.Builder
 	for _, c := range piece {
 		q := quoteRune(c)
-		switch r.IntN(16) {
+		switch r.IntN(20) {
 		case 0:
 			b.WriteString(".")
 		case 1:
@@ -166,6 +166,10 @@ func (r anyText) pattern() GrepOptions {
 			b.WriteString(`\w*` + q)
 		case 8:
 			b.WriteString(q + `(\b|\B)`)
+		case 9:
+			b.WriteString(kindOf(c) + []string{"", "+", "{1,}", "{2}|" + q, "?"}[r.IntN(5)])
+		case 10, 11:
+			b.WriteString(kindOf(c))
 		default:
 			b.WriteString(q)
 		}
@@ -182,6 +186,21 @@ func (r anyText) pattern() GrepOptions {
 		o.Pattern = "(" + o.Pattern + "){2}|" + o.Pattern
 	}
 	return o
+}
+
+// kindOf gives a set of characters that c is among.
+func kindOf(c rune) string {
+	switch {
+	case c >= 'a' && c <= 'z':
+		return "[a-z]"
+	case c >= 'A' && c <= 'Z':
+		return "[A-Z]"
+	case c >= '0' && c <= '9':
+		return `\d`
+	case c == ' ' || c == '\t':
+		return `\s`
+	}
+	return quoteRune(c)
 }
 
 func quoteRune(c rune) string {
@@ -255,9 +274,9 @@ func TestGramQueries(t *testing.T) {
 		o       GrepOptions
 		in, out []string // nil for out: nothing can be asked for
 	}{
-		{GrepOptions{Pattern: "readAll"}, []string{"x readall", "READALL"}, []string{"readal", "eadall"}},
-		{GrepOptions{Pattern: "read(All|Full)"}, []string{"readall", "readfull"}, []string{"reader", "read"}},
-		{GrepOptions{Pattern: "func [A-Z]x"}, []string{"func ax"}, []string{"func", "func _x"}},
+		{GrepOptions{Pattern: "readAll"}, []string{"x readAll", "XreadAll"}, []string{"readal", "eadall", "readall", "READALL"}},
+		{GrepOptions{Pattern: "read(All|Full)"}, []string{"readAll", "readFull"}, []string{"reader", "read"}},
+		{GrepOptions{Pattern: "func [A-Z]x"}, []string{"func Ax"}, []string{"func", "func _x", "func ax"}},
 		{GrepOptions{Pattern: `func\s+\w+Handler\(`}, []string{"func aHandler("}, []string{"func", "handler("}},
 		{GrepOptions{Pattern: "colou?r"}, []string{"color", "colour"}, []string{"cool"}},
 		{GrepOptions{Pattern: "(abcd)+"}, []string{"abcd"}, []string{"abc"}},
@@ -270,7 +289,15 @@ func TestGramQueries(t *testing.T) {
 		{GrepOptions{Pattern: "ab"}, []string{""}, nil},
 		{GrepOptions{Pattern: "(abcd)*"}, []string{""}, nil},
 		{GrepOptions{Pattern: "abcd|x"}, []string{""}, nil},
-		{GrepOptions{Pattern: `[A-Z][a-z]+[0-9]{3,}\(`}, []string{""}, nil},
+		{GrepOptions{Pattern: `[A-Z][a-z]+[0-9]{3,}\(`}, []string{"Abc123(", "XAb0001("}, []string{"abc12(", "123(", "Xyz 9876"}},
+		{GrepOptions{Pattern: `\d+\.\d{2}`}, []string{"1.25", "x10.255"}, []string{"1.2", "abc 25"}},
+		{GrepOptions{Pattern: `(ab)+cd`}, []string{"ababcd"}, []string{"abab", "abxcd"}},
+		{GrepOptions{Pattern: `x(aa|bb)+y`}, []string{"xaay", "xaabby"}, []string{"xy", "xaab", "aay"}},
+		{GrepOptions{Pattern: `(foo.*|ba.*)qux`}, []string{"foo qux", "bazqux"}, []string{"foo qu", "uxq"}},
+		{GrepOptions{Pattern: `[a-z]{2}[A-Z]=`, IgnoreCase: true}, []string{"Abc=", "abC="}, []string{"a1b="}},
+		{GrepOptions{Pattern: "\u212a123", IgnoreCase: true}, []string{"K123", "k123", "\u212a123"}, []string{"k 12 3"}},
+		{GrepOptions{Pattern: "[\u00e9]99\\("}, []string{"\u00e999("}, []string{"99("}},
+		{GrepOptions{Pattern: `[a-z][a-z]{3}`}, []string{""}, nil},
 		{GrepOptions{Pattern: "caf\xc3", Literal: true}, []string{""}, nil},
 		{GrepOptions{Pattern: `\x{fffd}..`}, []string{""}, nil},
 	} {

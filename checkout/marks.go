@@ -4,10 +4,11 @@ import (
 	"bytes"
 	"encoding/binary"
 	"math/bits"
+	"unicode/utf8"
 )
 
-// marks tell which trigrams a stretch of a file's normal text may hold: for each
-// the bit of its hash is set. There are a power of two of bits, at most a good
+// marks tell which trigrams a stretch of a file's normal text may hold, and which
+// shapes: for each the bit of its hash is set. There are a power of two of bits, at most a good
 // quarter of them set, so a trigram that is not there is taken for one that is in
 // about a fifth of the cases, and a word of ten letters in one of ten thousand.
 //
@@ -24,7 +25,76 @@ const (
 )
 
 // gramHash gives a trigram's hash, of maxMarkBits bits. Fewer bits are its last.
-func gramHash(gram uint32) uint32 { return (gram << 8) * 0x9e3779b1 >> (32 - maxMarkBits) }
+func gramHash(gram uint32) uint32 { return lastBits((gram << 8) * 0x9e3779b1) }
+
+// lastBits gives the first bits of a product, which depend on all that was multiplied, and sees to it that the last ones of these do too.
+func lastBits(product uint32) uint32 {
+	return product>>(32-maxMarkBits) ^ product>>(32-minMarkBits)
+}
+
+// The shape of a text has for each of its bytes what kind it is of: a letter of
+// either case, a digit, a space, of something beyond ASCII, or the one sign that it
+// is. Pieces of shapeSize of it tell files apart where a pattern has no text in it but
+// sets of characters, as [a-z]+[0-9]{3,}\(, and where the case of letters matters.
+const (
+	shapeSize = 4
+	shapeBits = 6 // for a kind
+)
+
+// The kinds of bytes.
+const (
+	shapeLower byte = iota
+	shapeUpper
+	shapeDigit
+	shapeSpace
+	shapeWide
+	shapeControl
+	shapeSign // and further ones
+)
+
+// shapes gives a byte's kind.
+var shapes = func() (t [256]byte) {
+	sign := shapeSign
+	for i := range t {
+		switch c := byte(i); {
+		case c >= 'a' && c <= 'z':
+			t[i] = shapeLower
+		case c >= 'A' && c <= 'Z':
+			t[i] = shapeUpper
+		case c >= '0' && c <= '9':
+			t[i] = shapeDigit
+		case c == ' ' || c >= '\t' && c <= '\r':
+			t[i] = shapeSpace
+		case c >= 0x80:
+			t[i] = shapeWide
+		case c < ' ' || c == 0x7f:
+			t[i] = shapeControl
+		default:
+			t[i] = sign
+			sign++
+		}
+	}
+	return t
+}()
+
+// shape gives a text's shape. What folds to an ASCII letter counts as that: the index has it so.
+func shape(s string) string {
+	out := make([]byte, 0, len(s))
+	for _, r := range s {
+		if n := normalRune(r); r >= utf8.RuneSelf {
+			r = n
+		}
+		for _, c := range []byte(string(r)) {
+			out = append(out, shapes[c])
+		}
+	}
+	return string(out)
+}
+
+// shapeHash gives the hash of shapeSize bytes of a shape, of maxMarkBits bits.
+func shapeHash(gram uint32) uint32 {
+	return lastBits((gram << (32 - shapeSize*shapeBits)) * 0x85ebca6b)
+}
 
 func (m marks) has(hash uint32) bool {
 	hash &= uint32(len(m))*8 - 1
@@ -68,7 +138,7 @@ func (k *marker) mark(out, text []byte) []byte {
 	words := &k.words
 	clear(words[:])
 	for len(text) > 0 {
-		// No trigram of a pattern goes beyond a line.
+		// No gram of a pattern goes beyond a line.
 		line := text[:lineEnd(text, 0)]
 		text = text[min(len(line)+1, len(text)):]
 		if len(line) < 3 {
@@ -78,6 +148,12 @@ func (k *marker) mark(out, text []byte) []byte {
 		for _, c := range line[2:] {
 			gram = gram<<8 | uint32(lower[c])
 			h := gramHash(gram)
+			words[h/64] |= 1 << (h % 64)
+		}
+		gram = uint32(shapes[line[0]])<<(2*shapeBits) | uint32(shapes[line[1]])<<shapeBits | uint32(shapes[line[2]])
+		for _, c := range line[3:] {
+			gram = gram<<shapeBits | uint32(shapes[c])
+			h := shapeHash(gram)
 			words[h/64] |= 1 << (h % 64)
 		}
 	}

@@ -6,10 +6,18 @@ import "bytes"
 // code is several times faster than by its first.
 type needle struct {
 	text []byte
-	fold bool // in either case; text is lower-case ASCII then
-	at   int  // of the byte in text to look for
-	low  byte // that byte
-	high byte // the same in upper case; low again where there is no other
+	fold bool     // in either case; text is lower-case ASCII then
+	at   int      // of the byte in text to look for
+	low  byte     // that byte
+	high byte     // the same in upper case; low again where there is no other
+	pair bytePair // with fold
+}
+
+// bytePair are two bytes of a needle, the rarest ones, to look for at once.
+type bytePair struct {
+	at, gap               int // of the first, and from there to the second; gap is 0 where there is no other
+	first, second         byte
+	foldFirst, foldSecond byte // what sets a letter of either case in lower case
 }
 
 // usual lists ASCII as it is found in code, what is most frequent first. Counted
@@ -64,9 +72,31 @@ func newNeedle(text []byte, fold bool) *needle {
 	n.low = text[n.at]
 	n.high = n.low
 	if n.fold {
-		n.high = upper(n.low)
+		n.high, n.pair = upper(n.low), n.rarestPair()
 	}
 	return n
+}
+
+// rarestPair takes the rarest byte and the next rarest that is another one, if there is.
+func (n *needle) rarestPair() bytePair {
+	best, other := -1, n.at
+	for i, c := range n.text {
+		r := n.rarityAt(i)
+		if c != n.low {
+			r += len(rarity)
+		}
+		if i != n.at && r > best {
+			best, other = r, i
+		}
+	}
+	a, b := min(n.at, other), max(n.at, other)
+	fold := func(i int) byte {
+		if upper(n.text[i]) != n.text[i] {
+			return 'a' - 'A'
+		}
+		return 0
+	}
+	return bytePair{at: a, gap: b - a, first: n.text[a], second: n.text[b], foldFirst: fold(a), foldSecond: fold(b)}
 }
 
 func (n *needle) rarityAt(i int) int {
@@ -92,6 +122,14 @@ func (n *needle) index(b []byte) (i, upTo int, ok bool) {
 	if !n.fold {
 		return n.exact(b), 0, true
 	}
+	if hasPairs && n.pair.gap > 0 {
+		return n.byPair(b)
+	}
+	return n.byCase(b)
+}
+
+// byCase looks for either case of the rarest byte.
+func (n *needle) byCase(b []byte) (i, upTo int, ok bool) {
 	end := len(b) - len(n.text) + n.at + 1 // the byte stands before it
 	tries := 0
 	for from := n.at; from < end; from += foldWindow {
@@ -125,6 +163,29 @@ func indexFrom(b []byte, from int, c byte) int {
 		return from + i
 	}
 	return len(b)
+}
+
+// byPair looks for the two rarest bytes at once: one of them in two cases is
+// mostly not rare, both are. It needs hasPairs and a pair.
+func (n *needle) byPair(b []byte) (i, upTo int, ok bool) {
+	p, tries := &n.pair, 0
+	end := len(b) - len(n.text) + 1 // of the places
+	for start := 0; start < end; start++ {
+		if places := end - start; places >= minPlaces {
+			i := indexPair(b[start+p.at:], places, p.gap, p.first, p.second, p.foldFirst, p.foldSecond)
+			if i < 0 {
+				break
+			}
+			start += i
+			if tries++; tries > 64+start/8 {
+				return -1, start, false
+			}
+		}
+		if n.foldsTo(b[start : start+len(n.text)]) {
+			return start, 0, true
+		}
+	}
+	return -1, 0, true
 }
 
 func (n *needle) foldsTo(b []byte) bool {

@@ -3,7 +3,9 @@ package checkout
 import (
 	"bytes"
 	"math/rand/v2"
+	"os"
 	"strings"
+	"syscall"
 	"testing"
 	"unicode/utf8"
 
@@ -32,11 +34,17 @@ func TestNeedle(t *testing.T) {
 		}
 		n = newNeedle(bytes.Clone(want), true)
 		at := strings.Index(strings.ToLower(string(text)), strings.ToLower(string(want)))
-		i, upTo, ok := n.index(text)
-		if ok {
-			require.Equal(t, at, i, "%q in %q", want, text)
-		} else {
-			require.True(t, at < 0 || at >= upTo, "%q in %q", want, text)
+		ways := []func([]byte) (int, int, bool){n.index}
+		if n.fold {
+			ways = append(ways, n.byCase)
+		}
+		for _, way := range ways {
+			i, upTo, ok := way(text)
+			if ok {
+				require.Equal(t, at, i, "%q in %q", want, text)
+			} else {
+				require.True(t, at < 0 || at >= upTo, "%q in %q", want, text)
+			}
 		}
 	}
 	// One case only, again and again, over more than a window.
@@ -53,7 +61,55 @@ func TestNeedle(t *testing.T) {
 	}
 	require.Equal(t, 5000, count)
 	// A byte that is everywhere makes it give up instead of trying at each place.
-	_, upTo, ok := newNeedle([]byte("zzy"), true).index(bytes.Repeat([]byte("yyz"), 1000))
+	everywhere := bytes.Repeat([]byte("yyz"), 1000)
+	_, upTo, ok := newNeedle([]byte("zzy"), true).byCase(everywhere)
 	require.False(t, ok)
 	require.Positive(t, upTo)
+	if hasPairs {
+		_, upTo, ok = newNeedle([]byte("yzz"), true).index(everywhere)
+		require.False(t, ok)
+		require.Positive(t, upTo)
+	}
+}
+
+// TestIndexPair compares it with the plain way, at every distance from the end
+// of the memory that may be read.
+func TestIndexPair(t *testing.T) {
+	t.Parallel()
+	if !hasPairs {
+		t.Skip("no pairs on this processor")
+	}
+	page := os.Getpagesize()
+	mem, err := syscall.Mmap(-1, 0, 2*page, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = syscall.Munmap(mem) })
+	require.NoError(t, syscall.Mprotect(mem[page:], syscall.PROT_NONE))
+	rng := rand.New(rand.NewPCG(3, 4))
+	found := 0
+	for range 20_000 {
+		n, gap := minPlaces+rng.IntN(100), 1+rng.IntN(40)
+		b := mem[page-n-gap : page : page]
+		few := "aAbB@`xyzwuvst0123456789"[:4+rng.IntN(20)]
+		for i := range b {
+			b[i] = few[rng.IntN(len(few))]
+		}
+		first, second := few[rng.IntN(len(few))], few[rng.IntN(len(few))]
+		foldFirst, foldSecond := byte(0), byte(0)
+		if rng.IntN(2) == 0 {
+			first, foldFirst = first|0x20, 0x20
+		}
+		if rng.IntN(2) == 0 {
+			second, foldSecond = second|0x20, 0x20
+		}
+		want := -1
+		for i := range n {
+			if b[i]|foldFirst == first && b[i+gap]|foldSecond == second {
+				want = i
+				found++
+				break
+			}
+		}
+		require.Equal(t, want, indexPair(b, n, gap, first, second, foldFirst, foldSecond), "%q", b)
+	}
+	require.Greater(t, found, 5000)
 }

@@ -56,7 +56,7 @@ func newMatcher(o GrepOptions) (*matcher, error) {
 		return m, nil
 	}
 	if m.needle == nil || len(m.needle.text) < minWindow {
-		m.choice = newChoice(analysis{func(r rune) rune { return r }}.of(tree).best())
+		m.choice = newChoice(exactly.of(tree).best())
 	}
 	if m.prog, err = syntax.Compile(tree.Simplify()); err != nil {
 		return nil, bad(err)

@@ -49,7 +49,7 @@ const (
 
 const (
 	blockSize = 256 << 10 // from which on a block is full
-	headMagic = "librarian marks 3\n"
+	headMagic = "librarian marks 4\n"
 	headSize  = 4 + 4 + 4 + 40 + len(headMagic) // checksum of the head, entries, blocks, commit
 	maxHead   = 64 << 20
 )
