@@ -81,7 +81,7 @@ func TestL2_AFaultWhileCodeIsFetched(t *testing.T) {
 		open := modeltest.Call(use("checkout_repo", args{"repo": "acme/cellar"}))
 		f = newFlowOn(t, false, githubsim.Options{Now: clock}, modeltest.New(
 			func(ctx context.Context, c model.Call) (model.Reply, error) {
-				ahead.Store(int64(65 * time.Minute)) // the token has to be minted anew
+				ahead.Store(int64(65 * time.Minute))                                                                                                                  // the token has to be minted anew
 				f.sim.Inject(githubsim.Fault{Method: http.MethodPost, Path: regexp.MustCompile(`/access_tokens$`), Skip: 1, Count: 4, Status: http.StatusBadGateway}) // the first is to look at the repository
 				return open(ctx, c)
 			},

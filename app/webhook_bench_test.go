@@ -22,6 +22,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/librarian-app/librarian/handlers"
+	"github.com/librarian-app/librarian/librarian"
 	"github.com/librarian-app/librarian/librarian/queue"
 	"github.com/librarian-app/librarian/librarian/store"
 )
@@ -88,9 +89,10 @@ type webhookBench struct {
 
 // bareTable inserts the row that one delivery made in a table, each time with keys of its own.
 type bareTable struct {
-	insert string
-	values []any
-	unique []int // columns that hold a key
+	insert  string
+	values  []any
+	counted []int // columns whose keys come in order, as GitHub's ids do
+	random  []int // columns that hold the run's id
 }
 
 // bareStore is a database with the same tables.
@@ -115,16 +117,17 @@ func newWebhookBench(b *testing.B) *webhookBench {
 	b.Cleanup(srv.Close)
 	w := &webhookBench{address: srv.Listener.Addr().String()}
 	require.NoError(b, connect(b, w.address, 1).deliver(<-w.deliveries(1)))
-	for _, t := range []struct{ name, columns, keys string }{
-		{"runs", "*", "id key"}, {"deliveries", "*", "id run"}, {"river_job", "args, kind, max_attempts, queue, metadata, priority, scheduled_at, state, tags", ""},
+	for _, t := range []struct{ name, columns, counted, random string }{
+		{"runs", "*", "key", "id"}, {"deliveries", "*", "id", "run"},
+		{"river_job", "args, kind, max_attempts, queue, metadata, priority, scheduled_at, state, tags", "", ""},
 	} {
-		w.tables = append(w.tables, readBare(b, s.DB(), t.name, t.columns, strings.Fields(t.keys)))
+		w.tables = append(w.tables, readBare(b, s.DB(), t.name, t.columns, t.counted, t.random))
 	}
 	return w
 }
 
 // readBare makes the insert of the one row that a table holds.
-func readBare(b *testing.B, db *sql.DB, table, columns string, keys []string) bareTable {
+func readBare(b *testing.B, db *sql.DB, table, columns, counted, random string) bareTable {
 	rows, err := db.QueryContext(b.Context(), "SELECT "+columns+" FROM "+table)
 	require.NoError(b, err)
 	defer rows.Close()
@@ -135,10 +138,11 @@ func readBare(b *testing.B, db *sql.DB, table, columns string, keys []string) ba
 	into := make([]any, len(names))
 	for i, name := range names {
 		into[i] = &t.values[i]
-		for _, k := range keys {
-			if k == name {
-				t.unique = append(t.unique, i)
-			}
+		switch name {
+		case counted:
+			t.counted = append(t.counted, i)
+		case random:
+			t.random = append(t.random, i)
 		}
 	}
 	require.NoError(b, rows.Scan(into...))
@@ -183,11 +187,14 @@ func (s *bareStore) insert(ctx context.Context) error {
 		return err
 	}
 	defer func() { _ = tx.Rollback() }()
-	n := s.n.Add(1)
+	n, run := s.n.Add(1), string(librarian.NewRunID())
 	for i, t := range s.tables {
 		values := append([]any{}, t.values...)
-		for _, i := range t.unique {
+		for _, i := range t.counted {
 			values[i] = fmt.Sprintf("%08d-%v", n, values[i])
+		}
+		for _, i := range t.random {
+			values[i] = run
 		}
 		if s.kept != nil {
 			_, err = tx.StmtContext(ctx, s.kept[i]).ExecContext(ctx, values...) //nolint:sqlclosecheck // with the transaction
