@@ -203,8 +203,12 @@ func (s *Store) room(ctx context.Context, repo Repo, bytes int64) error {
 		return err
 	}
 	if free-bytes < s.opt.Budget.FreeBytes {
+		needs := "" // where nothing is known yet of how much it will be
+		if bytes > 0 {
+			needs = fmt.Sprintf("it needs %s, ", humanBytes(bytes))
+		}
 		return &BudgetError{Repo: repo.Name, Limit: s.opt.Budget.FreeBytes,
-			What: fmt.Sprintf("needs %s on a disk that has %s free, of which %s are kept free", humanBytes(bytes), humanBytes(free), humanBytes(s.opt.Budget.FreeBytes))}
+			What: fmt.Sprintf("%s: %s%s are free, and %s must stay free", doesNotFit, needs, humanBytes(free), humanBytes(s.opt.Budget.FreeBytes))}
 	}
 	return nil
 }

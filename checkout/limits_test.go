@@ -93,7 +93,7 @@ func TestG15_BadAnswers(t *testing.T) {
 		{"tree bytes", func(_ *checkouttest.Server, o *checkout.Options) { o.Budget.TreeBytes = 20 }, new(*checkout.BudgetError), "in all"},
 		{"file bytes", func(_ *checkouttest.Server, o *checkout.Options) { o.Budget.FileBytes = 20 }, new(*checkout.BudgetError), "src/main.go"},
 		{"entries", func(_ *checkouttest.Server, o *checkout.Options) { o.Budget.Entries = 2 }, new(*checkout.BudgetError), "more than 2"},
-		{"disk", func(_ *checkouttest.Server, o *checkout.Options) { o.Budget.FreeBytes = 1 << 60 }, new(*checkout.BudgetError), "free"},
+		{"disk", func(_ *checkouttest.Server, o *checkout.Options) { o.Budget.FreeBytes = 1 << 60 }, new(*checkout.BudgetError), "GiB must stay free"},
 		{"busy", func(srv *checkouttest.Server, _ *checkout.Options) {
 			srv.Intercept = func(w http.ResponseWriter, _ *http.Request) bool {
 				w.Header().Set("Retry-After", "7")
