@@ -24,7 +24,7 @@ type BlameLine struct {
 // BlameResult is a file with the origin of its lines.
 type BlameResult struct {
 	Lines   []BlameLine
-	Commits []Commit // without bodies and parents
+	Commits []Commit // newest first by Date, without bodies and parents
 	Renames int      // renames that were followed
 	Cut     bool     // the file goes on after the last line given
 }
@@ -36,7 +36,7 @@ const (
 )
 
 // lacking is how git blame names a version of a file that the store does not have.
-var lacking = regexp.MustCompile(`Cannot read blob ([0-9a-f]{40,64})\b`)
+var lacking = regexp.MustCompile(`(?:Cannot read blob|unable to read) ([0-9a-f]{40,64})\b`)
 
 // Blame says which commit each of a file's lines, from first to last (1-based,
 // inclusive; 0, 0 is all, 2,000 at most), comes from. Renames are followed.
@@ -66,7 +66,7 @@ func Blame(ctx context.Context, c *checkout.Checkout, path string, first, last i
 		return res, err
 	}
 	err = res.read(ctx, c, e.Path, first, last)
-	for range maxLacking { // git may compare with more than could be foreseen
+	for range maxLacking { // git follows more renames than are foreseen, and may take another file for the one before
 		m := lacking.FindStringSubmatch(fmt.Sprint(err))
 		if err == nil || m == nil {
 			break
@@ -83,13 +83,20 @@ func Blame(ctx context.Context, c *checkout.Checkout, path string, first, last i
 	return res, err
 }
 
+// pastName is a name that a file had, and the commits from which back it had it.
+type pastName struct {
+	path string
+	tips []string
+}
+
 // prefetch fetches every version that the file ever had, by this name and by
-// those it had before. It is two requests, and two more for each rename.
+// those it had before: more than one where it was moved on several branches. It
+// is two requests, and two more for each rename.
 func prefetch(ctx context.Context, c *checkout.Checkout, path string) (renames int, err error) {
-	tips := []string{c.SHA()}
-	for {
+	for queue := []pastName{{path, []string{c.SHA()}}}; len(queue) > 0; queue = queue[1:] {
+		name := queue[0]
 		set := map[string]bool{}
-		born, err := pathHistory(ctx, c, tips, path, set)
+		born, err := pathHistory(ctx, c, name.tips, name.path, set)
 		if err != nil {
 			return renames, fmt.Errorf("history: blame: %w", err)
 		}
@@ -114,15 +121,17 @@ func prefetch(ctx context.Context, c *checkout.Checkout, path string) (renames i
 			return renames, err
 		}
 		if len(gone) == 0 {
-			return renames, nil
+			continue
 		}
-		from, parents, err := renamedFrom(ctx, c, born, path)
-		if err != nil || from == "" {
+		before, err := renamedFrom(ctx, c, born, name.path)
+		if err != nil {
 			return renames, err
 		}
-		renames++
-		path, tips = from, parents
+		before = before[:min(len(before), maxRenames-renames)]
+		renames += len(before)
+		queue = append(queue, before...)
 	}
+	return renames, nil
 }
 
 // pathHistory collects all versions of a path, along all lines of history, and
@@ -158,24 +167,30 @@ func pathHistory(ctx context.Context, c *checkout.Checkout, tips []string, path 
 	return slices.DeleteFunc(born, func(c string) bool { return !lacks[c] || merges[c] && differs[c] < 2 }), err
 }
 
-// renamedFrom finds the name that path had before, and the commits where it still had it.
-func renamedFrom(ctx context.Context, c *checkout.Checkout, born []string, path string) (from string, parents []string, err error) {
+// renamedFrom finds the names that path had before, and where. A merge may have
+// brought a move on one side together with changes by the old name on the other,
+// so all parents are looked at.
+func renamedFrom(ctx context.Context, c *checkout.Checkout, born []string, path string) (before []pastName, err error) {
 	commit := ""
 	err = lines(ctx, c, strings.Join(born, "\n")+"\n", func(l string) error {
 		f := strings.Split(l, "\t")
 		switch {
 		case len(f) == 1:
 			commit = strings.TrimSpace(l)
-		case len(f) == 3 && strings.HasPrefix(f[0], "R") && unquote(f[2]) == path && (from == "" || from == unquote(f[1])):
-			from = unquote(f[1])
-			parents = append(parents, commit+"^")
+		case len(f) == 3 && strings.HasPrefix(f[0], "R") && unquote(f[2]) == path:
+			from := unquote(f[1])
+			i := slices.IndexFunc(before, func(n pastName) bool { return n.path == from })
+			if i < 0 {
+				i, before = len(before), append(before, pastName{path: from})
+			}
+			before[i].tips = append(before[i].tips, commit+"^@") // which of the parents it was, git does not say
 		}
 		return nil
-	}, "diff-tree", "--stdin", "-r", "-M", "-l400", "--name-status", "--diff-filter=R")
+	}, "diff-tree", "--stdin", "-m", "-r", "-M", "-l400", "--name-status", "--diff-filter=R")
 	if err != nil {
 		err = fmt.Errorf("history: blame: %w", err)
 	}
-	return from, parents, err
+	return before, err
 }
 
 // read runs git blame and parses its porcelain (see git-blame(1)).
@@ -231,5 +246,23 @@ func (r *BlameResult) read(ctx context.Context, c *checkout.Checkout, path strin
 		return fmt.Errorf("history: blame: %w", err)
 	}
 	slices.SortFunc(r.Lines, func(a, b BlameLine) int { return a.Line - b.Line })
+	r.newestFirst()
 	return nil
+}
+
+// newestFirst orders the commits, which git gives as it comes upon them.
+func (r *BlameResult) newestFirst() {
+	order := make([]int, len(r.Commits))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return r.Commits[b].Date.Compare(r.Commits[a].Date) })
+	sorted, place := make([]Commit, len(order)), make([]int, len(order))
+	for to, from := range order {
+		sorted[to], place[from] = r.Commits[from], to
+	}
+	for i := range r.Lines {
+		r.Lines[i].Commit = place[r.Lines[i].Commit]
+	}
+	r.Commits = sorted
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -425,6 +426,68 @@ func TestBlame_MovedOnTwoBranches(t *testing.T) {
 	require.Equal(t, "main moves", subjects[3])
 	require.Equal(t, "base", subjects[5])
 	require.Equal(t, "topic moves", subjects[11])
+}
+
+// TestBlame_MovedIntoByMerge: a file was moved on one branch while the other went
+// on changing it by its old name, more often than a blame asks for single versions.
+func TestBlame_MovedIntoByMerge(t *testing.T) {
+	t.Parallel()
+	const edits = 30
+	body := func(changed int, topic string) string {
+		var b strings.Builder
+		for i := range 2 * edits {
+			if i < changed {
+				fmt.Fprintf(&b, "line %d, changed\n", i)
+			} else {
+				fmt.Fprintf(&b, "line %d\n", i)
+			}
+		}
+		return b.String() + topic + "\n"
+	}
+	var a strings.Builder
+	a.WriteString("-- @commit base --\n-- old/name.txt --\n" + body(0, "end") +
+		"-- @branch topic --\n-- @commit topic moves --\n-- old/name.txt (delete) --\n-- new/name.txt --\n" + body(0, "the end") + "-- @back base --\n")
+	for i := 1; i <= edits; i++ {
+		fmt.Fprintf(&a, "-- @commit main edits %d --\n-- old/name.txt --\n%s", i, body(i, "end"))
+	}
+	a.WriteString("-- @parent topic moves --\n-- @commit both --\n-- old/name.txt (delete) --\n-- new/name.txt --\n" + body(edits, "the end"))
+	srv, c, _ := open(t, a.String())
+	srv.Reset()
+	r, err := history.Blame(t.Context(), c, "new/name.txt", 0, 0)
+	require.NoError(t, err)
+	require.Equal(t, 1, r.Renames)
+	subject := func(line int) string { return r.Commits[r.Lines[line-1].Commit].Subject }
+	for i := 1; i <= edits; i++ {
+		require.Equal(t, fmt.Sprintf("main edits %d", i), subject(i))
+	}
+	require.Equal(t, "base", subject(edits+1))
+	require.Equal(t, "topic moves", subject(2*edits+1))
+	require.True(t, slices.IsSortedFunc(r.Commits, func(a, b history.Commit) int { return b.Date.Compare(a.Date) }), "newest first")
+	n, _ := srv.Requests()
+	require.LessOrEqual(t, n, int64(5), "versions are fetched together")
+}
+
+// TestBlame_MovedOften: what lies before the last renames that are foreseen is
+// fetched when git asks for it.
+func TestBlame_MovedOften(t *testing.T) {
+	t.Parallel()
+	const moves = 14
+	var a strings.Builder
+	for i := range moves {
+		if fmt.Fprintf(&a, "-- @commit c%d --\n", i); i > 0 {
+			fmt.Fprintf(&a, "-- n%d.txt (delete) --\n", i-1)
+		}
+		fmt.Fprintf(&a, "-- n%d.txt --\n", i)
+		for l := range 3 * moves {
+			fmt.Fprintf(&a, "line %d of the file %v\n", l, l <= i)
+		}
+	}
+	_, c, _ := open(t, a.String())
+	r, err := history.Blame(t.Context(), c, fmt.Sprintf("n%d.txt", moves-1), 0, 0)
+	require.NoError(t, err)
+	for i := range moves {
+		require.Equal(t, fmt.Sprintf("c%d", i), r.Commits[r.Lines[i].Commit].Subject)
+	}
 }
 
 // TestAgainstGit compares log and blame with what git says of a whole clone of

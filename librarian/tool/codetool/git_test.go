@@ -207,8 +207,8 @@ func TestGitBlame(t *testing.T) {
 %.8[2]s 4: 	tax := 2
 %.8[2]s 5: 	return 1 + tax
 
-%.8[1]s 2023-11-14 Ann Author: first
 %.8[2]s 2023-11-14 Ann Author: add tax
+%.8[1]s 2023-11-14 Ann Author: first
 
 [1 more lines in file. Use offset=6 to continue.]`, first, tax), got.Text)
 	require.Equal(t, []string{"src/cart.go:3-5"}, b.shown(t, got, move))
