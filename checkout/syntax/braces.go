@@ -9,6 +9,7 @@ const maxDepth = 200
 type frame struct {
 	decl      int  // index of the declaration it belongs to, -1 for a plain block
 	container bool // declarations may stand directly inside
+	literal   bool // it is an object that a call gets as an argument: createSlice({ … }), or one inside of that
 	depth     int  // depth of parentheses around it
 	head      int  // where the statement around it began
 }
@@ -64,6 +65,8 @@ func (f *file) braces() {
 				fr.container = f.decls[fr.decl].container()
 			} else if depth == 0 && top.container && f.transparent(head, i) {
 				fr.container = true
+			} else if top.container && f.argument(top, i, depth) {
+				fr.container, fr.literal = true, true
 			}
 			stack = append(stack, fr)
 			depth, head = 0, i+1
@@ -85,12 +88,12 @@ func (f *file) braces() {
 			}
 		case ';':
 			if depth == 0 || len(stack) == 1 {
-				f.bodiless(head, i, top.container)
+				f.bodiless(head, i, top.container && !top.literal)
 				head, depth = i+1, 0
 			}
 		case ',':
 			// An object literal's members end with a comma, and so do the fields of Zig's structs and files.
-			if depth == 0 && top.container && (l.name == "zig" || top.decl >= 0 && f.decls[top.decl].Kind == "object") {
+			if depth == 0 && top.container && (l.name == "zig" || top.literal || top.decl >= 0 && f.decls[top.decl].Kind == "object") {
 				head = i + 1
 			}
 		case '\n':
@@ -103,7 +106,7 @@ func (f *file) braces() {
 			if l.newlineEnds && depth == 0 && len(bytes.TrimLeft(f.mask[head:i], " \t\r\n\x01")) == 0 {
 				head = i + 1 // nothing yet, and not to be looked at again for each line of a long comment
 			} else if l.newlineEnds && depth == 0 && !f.goesOn(head, i) {
-				f.bodiless(head, i, top.container)
+				f.bodiless(head, i, top.container && !top.literal)
 				head = i + 1
 			}
 		}
@@ -288,6 +291,25 @@ func (f *file) transparent(from, to int) bool {
 		if bytes.HasPrefix(t, []byte(w)) {
 			return true
 		}
+	}
+	return false
+}
+
+// argument reports whether a brace opens an object that a call gets as an argument, or a member of such an object: their functions are
+// what the program is made of (createSlice({ reducers: { add(state) { … } } }), defineComponent({ setup() { … } })).
+func (f *file) argument(top *frame, brace, depth int) bool {
+	if f.lang.name != "javascript" && f.lang.name != "typescript" {
+		return false
+	}
+	before := bytes.TrimRight(f.mask[:brace], " \t\r\n\x01")
+	if len(before) == 0 {
+		return false
+	}
+	switch before[len(before)-1] {
+	case '(', ',':
+		return depth > 0
+	case ':':
+		return depth == 0 && top.literal
 	}
 	return false
 }

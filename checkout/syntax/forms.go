@@ -1,6 +1,10 @@
 package syntax
 
-import "strings"
+import (
+	"bytes"
+	"regexp"
+	"strings"
+)
 
 // functionValue reports whether what follows `=` is a function.
 func functionValue(ts []token) bool {
@@ -15,8 +19,30 @@ func functionValue(ts []token) bool {
 	return false
 }
 
+// exported handles a default export that is a function without a declaring word in front: `export default isBrowser && function get(…)`,
+// `export default forwardRef(function Input(…)`, `export default (a) => {`. One without a name of its own is called default.
+func (f *file) exported(h headInfo, from, to int) headInfo {
+	text := f.mask[max(from, to-1000):to]
+	h.kind, h.nested, h.anyDepth = "function", false, true
+	if m := functionWord.FindSubmatchIndex(text); m != nil {
+		h.name = string(text[m[2]:m[3]])
+		h.ok = !f.unclosed(to-len(text)+m[0], to)
+	} else {
+		h.ok = bytes.HasSuffix(bytes.TrimRight(text, " \t\r\n\x01"), []byte("=>"))
+	}
+	if h.name == "" {
+		h.name = "default"
+	}
+	return h
+}
+
+var functionWord = regexp.MustCompile(`\bfunction\s*\*?\s*([\w$]*)\s*[<(]`)
+
 // scriptHead handles JavaScript's and TypeScript's methods, assigned functions and object members.
 func (f *file) scriptHead(h headInfo, ts []token, body bool, to int) headInfo {
+	if body && len(ts) > 2 && ts[0].text == "export" && ts[1].text == "default" {
+		return f.exported(h, h.start, to)
+	}
 	if eq := indexOf(ts, "="); eq > 0 && functionValue(ts[eq+1:]) {
 		h.name = lastName(ts[:eq])
 		h.ok, h.kind, h.nested = h.name != "", "function", false

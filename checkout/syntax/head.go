@@ -174,6 +174,9 @@ func (f *file) declared(h headInfo, ts []token, kw int, kind string, body bool, 
 	case kind == "namespace" && !body && f.lang.name != "csharp" && f.lang.name != "php":
 		return headInfo{}
 	}
+	if len(ts) > 1 && ts[0].text == "export" && ts[1].text == "default" && len(rest) > 0 && (rest[0].text == "(" || rest[0].text == "extends") {
+		h.name = "default"
+	}
 	if h.name == "" {
 		h.name = firstName(rest)
 	}
@@ -188,10 +191,18 @@ func (f *file) declared(h headInfo, ts []token, kw int, kind string, body bool, 
 		h.nested = word != "func" || f.lang.name != "go"
 		h.anyDepth = f.lang.name == "javascript" || f.lang.name == "typescript"
 		h.ok = body || f.lang.name != "javascript"
+		if h.anyDepth && body && f.unclosed(ts[kw].pos, to) {
+			return headInfo{} // the brace is one of a parameter: function f({ a, b }) {
+		}
 	case "constant", "variable", "type":
 		h = f.valueHead(h, ts, kw, body, to)
 	}
 	return h
+}
+
+// unclosed reports whether a parenthesis between two offsets is still open at the second.
+func (f *file) unclosed(from, to int) bool {
+	return bytes.Count(f.mask[from:to], []byte{'('}) > bytes.Count(f.mask[from:to], []byte{')'})
 }
 
 // valueHead decides what const, let, var and val really introduce.
