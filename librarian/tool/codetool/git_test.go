@@ -1,12 +1,17 @@
 package codetool_test
 
 import (
+	"context"
+	"encoding/json"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/librarian-app/librarian/checkout"
 	"github.com/librarian-app/librarian/librarian/tool"
 )
 
@@ -235,4 +240,30 @@ func TestG11_GitBlameOfOtherEncodings(t *testing.T) {
 	require.Contains(t, b.ok(t, "git_blame", `{"path":"latin.txt"}`).Text, "[Not UTF-8; read as Latin-1.]")
 	require.Contains(t, b.ok(t, "git_blame", `{"path":"mark.txt"}`).Text, " 1: one\n")
 	require.Contains(t, b.refused(t, "git_log", `{"touched":"("}`), "use added to search for plain text.")
+}
+
+// What git fails at, for whatever reason, is told to the model; no path of this machine is. What ends the call is no result.
+func TestGitFails(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	broken, program := filepath.Join(dir, "broken"), filepath.Join(dir, "git")
+	require.NoError(t, os.WriteFile(program, []byte(`#!/bin/sh
+if [ -e '`+broken+`' ]; then
+	case "$1" in blame|log|diff-tree|rev-list) echo "fatal: odd: cannot open '$GIT_DIR/a b' in $GIT_DIR/c: it is odd" >&2; exit 128;; esac
+fi
+exec git "$@"
+`), 0o755))
+	b := newBench(t, map[string]string{"acme/one": past}, func(o *checkout.Options) { o.Git = program })
+	b.ok(t, "checkout_repo", `{"repo":"acme/one"}`)
+	b.ok(t, "git_blame", `{"path":"src/cart.go"}`)
+	require.NoError(t, os.WriteFile(broken, nil, 0o600))
+	for name, args := range map[string]string{"git_blame": `{"path":"src/cart.go"}`, "git_log": `{}`, "git_show": `{}`, "git_diff": `{"from":"v1"}`} {
+		got := b.refused(t, name, args)
+		require.Regexp(t, "^The history could not be read here: .*git [a-z-]+: exit 128: fatal: odd: cannot open '…' in …: it is odd. Try another path or range, or say so in the findings.$", got)
+		require.NotContains(t, got, os.TempDir())
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		_, err := b.tools[name].Call(ctx, json.RawMessage(args))
+		require.ErrorIs(t, err, context.Canceled, name)
+	}
 }

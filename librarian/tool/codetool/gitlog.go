@@ -3,7 +3,9 @@ package codetool
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 	"time"
 
@@ -213,8 +215,8 @@ func (s *Session) past(repo, path string) (h *held, paths []string, refusal stri
 	return h, paths, ""
 }
 
-// historyRefusal tells the model of a range, a path or a limit that cannot be worked with; a cancelled call and a fault of the
-// machine stay errors.
+// historyRefusal tells the model of a range, a path or a limit that cannot be worked with, and of what git failed at, as odd
+// histories make it: it can go on without. What ends the call itself, and a store that is being shut down, stay errors.
 func historyRefusal(ctx context.Context, err error) (tool.Result, error) {
 	if ctx.Err() != nil {
 		return tool.Result{}, ctx.Err()
@@ -222,5 +224,13 @@ func historyRefusal(ctx context.Context, err error) (tool.Result, error) {
 	if no, other := pathRefusal(err); other == nil {
 		return refused(no), nil
 	}
-	return refusal(err)
+	said, fault := refusal(err)
+	if fault == nil || errors.Is(fault, context.Canceled) {
+		return said, fault
+	}
+	reason := tool.OneLine(tool.Clip(ourPath.ReplaceAllString(fault.Error(), "$1$2…"), 300))
+	return tool.Errorf("The history could not be read here: %s. Try another path or range, or say so in the findings.", strings.TrimRight(reason, ". ")), nil
 }
+
+// ourPath is an absolute path in what git or the system says: of this machine, since those in a repository are relative to its root.
+var ourPath = regexp.MustCompile(`(['"])/[^'"]+|(^|[\s(=:])/[^\s'":,;)]+`)

@@ -63,14 +63,18 @@ type bench struct {
 	tools map[string]tool.Tool
 }
 
-func newBench(t testing.TB, archives map[string]string) *bench {
+func newBench(t testing.TB, archives map[string]string, set ...func(*checkout.Options)) *bench {
 	t.Helper()
 	srv := checkouttest.NewServer(t)
 	b := &bench{ids: map[string]map[string]string{}, tools: map[string]tool.Tool{}}
 	for name, archive := range archives {
 		b.ids[name] = srv.Add(t, name, archive)
 	}
-	store, err := checkout.New(checkout.Options{Dir: t.TempDir(), PrivateHosts: []string{srv.Host()}})
+	opts := checkout.Options{Dir: t.TempDir(), PrivateHosts: []string{srv.Host()}}
+	for _, f := range set {
+		f(&opts)
+	}
+	store, err := checkout.New(opts)
 	require.NoError(t, err)
 	require.NoError(t, store.Start(t.Context()))
 	t.Cleanup(func() { require.NoError(t, store.Close()) })
