@@ -17,6 +17,7 @@ type Signals struct {
 	Tree    int     // chunks of the tree: the more there are, the better one of them fits by chance
 	Length  int     // words of the first candidate's file: a long one has something of everything
 	Spoken  bool    // the question is a sentence, and no keywords
+	Message bool    // the question has an error message, and the first candidate none of it in a literal
 	Named   bool    // all of the question's words are in the first candidate's name or its file's path
 }
 
@@ -39,6 +40,9 @@ func (s Signals) confidence() float64 {
 	}
 	p := 1 / (1 + math.Exp(-z))
 	if s.Spoken && s.Words <= fewWords && !s.Exact && !s.Named {
+		p = min(p, ConfidenceSure-.01)
+	}
+	if s.Message {
 		p = min(p, ConfidenceSure-.01)
 	}
 	return math.Round(1000*p) / 1000
@@ -120,6 +124,7 @@ func (r *ranking) signals(res Results) Signals {
 		}
 	}
 	s.Exact = r.exact[top.chunk] > 0
+	s.Message = len(r.asked.messages) > 0 && !r.literal[top.chunk]
 	at := r.ix.chunks[top.chunk].file
 	if weigh := r.asking + r.lacking; weigh > 0 {
 		s.Fit, s.Path = r.total(top.chunk)/weigh, float64(r.path[at])/weigh

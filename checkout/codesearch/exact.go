@@ -16,11 +16,8 @@ func (r *ranking) boostExact() {
 		for _, p := range r.asked.phrases {
 			r.boostPhrase(p, r.w.Phrase)
 		}
-		for _, p := range r.asked.messages {
-			// What was filled in at the end is not in the code: try it with fewer words.
-			words := strings.Fields(p)
-			for n := len(words); n >= 2 && n > len(words)-4 && !r.boostPhrase(strings.Join(words[:n], " "), r.w.Phrase); n-- {
-			}
+		for _, m := range r.asked.messages {
+			r.boostMessage(m)
 		}
 		for _, p := range r.asked.filled {
 			r.boostPhrase(p, r.w.Phrase*r.w.PhraseFilled)

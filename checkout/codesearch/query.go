@@ -21,7 +21,7 @@ type asked struct {
 	order    sequence // its words as they follow each other
 	idents   []string // as written: CamelCase, snake_case, a.b, a::b, name()
 	phrases  []string // quoted text
-	messages []string // parts of error messages: what may stand in the code literally
+	messages []pasted // lines that a program printed as it went wrong
 	filled   []string // quoted text of error messages: mostly values of the asker's own
 	options  []string // words with hyphens, as options and settings are called
 	paths    []string // things that look like paths, lower case
@@ -59,7 +59,6 @@ const noTerm = 1<<32 - 1
 const (
 	maxQuestion = 20_000 // bytes of a question that are looked at
 	maxTerms    = 64     // question words that count
-	maxMessages = 12     // fragments of messages that are looked for literally
 	maxOptions  = 4      // options that are looked for
 )
 
@@ -109,18 +108,7 @@ func (ix *Index) parse(q Query, w *Weights) asked {
 	for _, m := range optionText.FindAllStringSubmatch(text, maxOptions) {
 		a.options = append(a.options, m[1])
 	}
-	for _, m := range errorText.FindAllStringSubmatch(text, 8) {
-		a.messages = append(a.messages, fragments(m[1])...)
-	}
-	for line := range strings.Lines(text) { // a pasted line: "tool: stage: opening it failed: why"
-		if strings.Contains(line, ": ") && !strings.Contains(line, "?") && troubleText.MatchString(line) {
-			for _, f := range fragments(line) {
-				if len(a.messages) < maxMessages && !slices.Contains(a.messages, f) {
-					a.messages = append(a.messages, f)
-				}
-			}
-		}
-	}
+	a.messages = pastedMessages(text)
 	for _, m := range pathText.FindAllString(text, 20) {
 		if strings.Contains(m, "/") || knownExtension(m) {
 			a.paths = append(a.paths, strings.ToLower(strings.Trim(m, "/")))
@@ -202,22 +190,6 @@ func (ix *Index) parse(q Query, w *Weights) asked {
 		ix.addPhrases(&a, text, seen, w)
 	}
 	return a
-}
-
-// fragments cuts an error message where values may have been filled in: at quotes, colons, brackets and numbers.
-func fragments(message string) []string {
-	var out []string
-	for _, f := range strings.FieldsFunc(message, func(r rune) bool { return strings.ContainsRune("'\"`:()[]{}<>=,;%|0123456789", r) }) {
-		if f = strings.TrimSpace(f); len(f) >= 6 && strings.Contains(f, " ") && len(out) < 6 {
-			out = append(out, clipWords(f, 12))
-		}
-	}
-	return out
-}
-
-func clipWords(s string, n int) string {
-	w := strings.Fields(s)
-	return strings.Join(w[:min(len(w), n)], " ")
 }
 
 // addCompounds lets a tree's compound stand for two neighbouring words of the question: "thread pool" for threadpool.

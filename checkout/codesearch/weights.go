@@ -48,7 +48,7 @@ type Weights struct {
 	DefinesStem      float64 // × Defines when the file is called like it too
 	DefinesAside     float64 // × Defines in tests, examples, docs
 	DefinesAmong     float64 // × Defines in a long question: its other words say what is done with the thing, so it is not looked for itself
-	Phrase           float64 // × the best score: quoted text stands in the chunk literally
+	Phrase           float64 // × the best score: quoted text stands in the chunk literally; of an error message .6 to 2.4 ×, by how much of it (see message.go)
 	PhraseFilled     float64 // × Phrase: quoted text of an error message, which mostly is a value of the asker's own
 	Option           float64 // × the best score: an option that the question names is a string of the chunk
 	PathNamed        float64 // × the best score: the question names this file
