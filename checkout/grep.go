@@ -25,7 +25,9 @@ type GrepOptions struct {
 type GrepLine struct {
 	Path  string
 	Line  int    // from 1
-	Text  string // valid UTF-8, at most 2,000 bytes
+	Text  string // valid UTF-8, at most 2,000 bytes; of a long line that matches those around the first match
+	Skip  int    // bytes of the line before Text
+	At    int    // of a line of more than 500 bytes: where in Text the first match is, its begin or its end
 	Size  int    // bytes of the whole line
 	Match bool   // false for a line of context
 }
@@ -43,6 +45,7 @@ type GrepResult struct {
 
 const (
 	maxGrepText    = 2000
+	longLine       = 500 // bytes up to which it does not matter where on a line the match is
 	maxGrepContext = 20
 )
 

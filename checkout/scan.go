@@ -18,9 +18,13 @@ type fileMatches struct {
 	path    string
 	text    string
 	lines   []foundLine
+	windows map[int32]window // by line; of long ones that match
 	matches int
 	binary  bool
 }
+
+// window is what is shown of a long line.
+type window struct{ skip, at int }
 
 // foundLine is a GrepLine whose text is in that of its file.
 type foundLine struct {
@@ -31,7 +35,12 @@ type foundLine struct {
 }
 
 func (f *fileMatches) line(l foundLine) GrepLine {
-	return GrepLine{Path: f.path, Line: int(l.line), Text: f.text[l.from:l.to], Size: int(l.size), Match: l.match}
+	g := GrepLine{Path: f.path, Line: int(l.line), Text: f.text[l.from:l.to], Size: int(l.size), Match: l.match}
+	if l.match && l.size > longLine {
+		w := f.windows[l.line]
+		g.Skip, g.At = w.skip, min(w.at, len(g.Text))
+	}
+	return g
 }
 
 // scanner searches files for one worker.
@@ -43,6 +52,7 @@ type scanner struct {
 
 	found []foundLine // in the file that is being searched
 	texts []byte      // of these
+	wins  map[int32]window
 
 	// Of the text that is being searched:
 	dense          bool // the needle is on so many lines that looking for it first does not pay
@@ -205,10 +215,10 @@ func (s *scanner) search(path string, text []byte, spans []span, around, limit i
 	if !s.begin(text) {
 		return out
 	}
-	s.found, s.texts = s.found[:0], s.texts[:0]
+	s.found, s.texts, s.wins = s.found[:0], s.texts[:0], nil
 	defer func() {
 		if len(s.found) > 0 {
-			out.lines, out.text = slices.Clone(s.found), string(s.texts)
+			out.lines, out.text, out.windows = slices.Clone(s.found), string(s.texts), s.wins
 		}
 	}()
 	if before := len(text); spans != nil {
@@ -328,6 +338,14 @@ func (s *scanner) addAfter(text []byte, end, line, around int) {
 func (s *scanner) add(n int, b []byte, match bool) {
 	b = bytes.TrimSuffix(b, []byte("\r"))
 	l := foundLine{from: uint32(len(s.texts)), line: int32(n), size: int32(len(b)), match: match}
+	if match && len(b) > longLine {
+		w := s.window(b)
+		if s.wins == nil {
+			s.wins = map[int32]window{}
+		}
+		s.wins[l.line] = w
+		b = b[w.skip:]
+	}
 	b = b[:min(len(b), maxGrepText)]
 	if !utf8.Valid(b) {
 		b, _, _ = decode(b)
@@ -336,4 +354,24 @@ func (s *scanner) add(n int, b []byte, match bool) {
 	s.texts = append(s.texts, b...)
 	l.to = uint32(len(s.texts))
 	s.found = append(s.found, l)
+}
+
+// window finds what to show of a long line: as much before the first match as
+// after it, where the line's begin does not hold it.
+func (s *scanner) window(b []byte) (w window) {
+	if s.dfa != nil {
+		w.at = s.dfa.find(b)
+	} else {
+		w.at = s.needle.exact(b)
+	}
+	w.at = max(w.at, 0)
+	if w.at < maxGrepText/2 {
+		return w
+	}
+	w.skip = w.at - maxGrepText/2
+	for w.skip < w.at && !utf8.RuneStart(b[w.skip]) {
+		w.skip++
+	}
+	w.at -= w.skip
+	return w
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/google/jsonschema-go/jsonschema"
 
@@ -91,11 +92,7 @@ func (s *Session) grepResult(t target, a GrepArgs, found checkout.GrepResult, li
 	var evidence []tool.Evidence
 	clipped := false
 	for _, l := range found.Lines {
-		text, n := tool.ClipRunes(l.Text, maxGrepChars)
-		long := n > maxGrepChars || l.Size > len(l.Text)+1 // the 1 is for a CR
-		if long {
-			text += "…"
-		}
+		text, long := grepWindow(l)
 		format := "%s-%d- %s"
 		if l.Match {
 			format = "%s:%d: %s"
@@ -141,6 +138,26 @@ func (s *Session) grepResult(t target, a GrepArgs, found checkout.GrepResult, li
 		}
 	}
 	return tool.Result{Text: tool.Notices(text, said...), Subject: s.grepSubject(a), Summary: summary, Evidence: evidence, Data: tool.JSON(data)}
+}
+
+// grepWindow gives what is shown of a line, and whether it is cut: its begin, or where the match is not in that, what is around it.
+func grepWindow(l checkout.GrepLine) (text string, cut bool) {
+	chars := []rune(l.Text)
+	from, match := 0, utf8.RuneCountInString(l.Text[:l.At])
+	if match > maxGrepChars-maxGrepChars/10 || l.Skip > 0 {
+		from = max(0, min(match-maxGrepChars/2, len(chars)-maxGrepChars))
+	}
+	to := min(len(chars), from+maxGrepChars)
+	text = string(chars[from:to])
+	before := from > 0 || l.Skip > 0
+	after := to < len(chars) || l.Size > l.Skip+len(l.Text)+1 // the 1 is for a CR
+	if before {
+		text = "…" + text
+	}
+	if after {
+		text += "…"
+	}
+	return text, before || after
 }
 
 // globHint says what in a glob that matched nothing may have been meant otherwise; empty: nothing.

@@ -33,7 +33,7 @@ func TestGrep(t *testing.T) {
 			[]string{"src/a.go:2-2"}},
 		{"no matches", `{"pattern":"absent"}`, "No matches found", `"absent" one`, "no matches", nil},
 		{"no files", `{"pattern":"hit","glob":"*.rs"}`, "No matches found (no text file was searched; check path and glob)", `"hit" one *.rs`, "no matches", nil},
-		{"wide line", `{"pattern":"hit","path":"wide.txt"}`, "wide.txt:1: " + strings.Repeat("é", 500) + "…\n\n[Lines are cut at 500 characters. Use read to see one whole.]",
+		{"wide line", `{"pattern":"hit","path":"wide.txt"}`, "wide.txt:1: …" + strings.Repeat("é", 496) + " hit\n\n[Lines are cut at 500 characters. Use read to see one whole.]",
 			`"hit" one/wide.txt`, "1 match", []string{"wide.txt:1-1"}},
 		{"control characters", `{"pattern":"ink"}`, "ansi.txt:1: red  [31mink", `"ink" one`, "1 match", []string{"ansi.txt:1-1"}},
 	}

@@ -6,6 +6,7 @@ import (
 	"math"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
 )
@@ -40,6 +41,28 @@ func TestGrepTellsOfLinesCutOnlyWhereOneIs(t *testing.T) {
 	require.Contains(t, got, "[50.0KB limit reached. Refine the pattern or the path.]")
 	require.NotContains(t, got, cut)
 	require.Contains(t, b.ok(t, "grep", `{"pattern":"é"}`).Text, cut)
+}
+
+// Of a long line the match is shown, wherever on it that is.
+func TestGrepShowsTheMatchOfALongLine(t *testing.T) {
+	t.Parallel()
+	b := oneRepo(t, "-- @commit c --\n-- min.js --\nfirst;"+strings.Repeat("é=1;", 2000)+"needle(7);"+strings.Repeat("b=2;", 2000)+"last;\n")
+	const cut = "\n\n[Lines are cut at 500 characters. Use read to see one whole.]"
+	for args, want := range map[string]string{
+		`{"pattern":"needle(7)","literal":true}`:  "…*needle(7);*…",
+		`{"pattern":"needle\\([0-9]\\)"}`:         "…*needle(7);*…",
+		`{"pattern":"NEEDLE","ignore_case":true}`: "…*needle(7);*…",
+		`{"pattern":"^first"}`:                    "*first;é=1;*…",
+		`{"pattern":"last;$"}`:                    "…*b=2;last;*",
+	} {
+		parts := strings.Split(want, "*")
+		got, found := strings.CutSuffix(b.ok(t, "grep", args).Text, cut)
+		require.True(t, found, args)
+		require.Equal(t, 500, utf8.RuneCountInString(strings.Trim(strings.TrimPrefix(got, "min.js:1: "), "…")), args)
+		require.True(t, strings.HasPrefix(got, "min.js:1: "+parts[0]), got)
+		require.True(t, strings.HasSuffix(got, parts[2]) && strings.HasSuffix(got, "…") == (parts[2] != ""), got)
+		require.Contains(t, got, parts[1], args)
+	}
 }
 
 // What cannot be meant as it is written is refused with the right way to say it.
