@@ -19,8 +19,9 @@ package codesearch
 // Tried and dropped, since they helped one set and hurt another, or nothing: the share of a name that the question speaks of (but
 // within a file), less for lines without a declaration, for types and for small functions, other files in the second half of the list, a
 // prior for long chunks, names that keep company with a question word in the tree, callers that lend to what they call, counting
-// a file's path for its first result only, less for files called like one already shown, the subjects of the commits that touched a file
-// (see testdata/README.md).
+// a file's path for its first result only, less for files called like one already shown, the subjects of the commits that touched a file,
+// words of one family (walker for walk), short words of the tree that are made of a word's letters and keep it company, less for files
+// that have little of the question (see testdata/README.md).
 type Weights struct {
 	// BM25F. K1 says how soon repetition stops to count; the B say how much length is held against a field.
 	K1, BBody, BDoc                    float64
