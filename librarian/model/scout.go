@@ -112,24 +112,24 @@ type scoutRead struct {
 	Decl   string `json:"decl"`
 }
 
-type scoutRepoSearch struct {
-	Repos []string `json:"repos"`
-}
-
 // conversation is what scout knows by now.
 type conversation struct {
-	brief    brief
-	tools    map[string]bool   // that the run has
-	asked    map[string]int    // calls so far, by tool
-	calls    map[string]string // the repository that a call named, by its id
-	added    map[string]bool   // the calls of git_log that asked who names something
-	opened   []scoutCheckout
-	failures []unopened // of checkouts, the last of each
-	found    []scoutFound
-	read     []scoutCandidate
-	repos    []string // that a search for them gave
-	repoText string   // the search's own words
-	past     past
+	brief     brief
+	tools     map[string]bool   // that the run has
+	asked     map[string]int    // calls so far, by tool
+	calls     map[string]string // the repository that a call named, by its id
+	added     map[string]bool   // the calls of git_log that asked who names something
+	opened    []scoutCheckout
+	failures  []unopened // of checkouts, the last of each
+	found     []scoutFound
+	read      []scoutCandidate
+	repos     []string // that searches for them gave
+	hits      []repoHit
+	searched  map[string][]repoHit // by the words of the search
+	readme    map[string]string    // the first sentence of a repository's README
+	queries   map[string]string    // the words of a call of search_repos, by its id
+	lastQuery string               // of the newest search
+	past      past
 }
 
 // unopened is a repository that could not be opened.
@@ -140,7 +140,8 @@ type unopened struct {
 }
 
 func readConversation(call Call) (*conversation, error) {
-	c := &conversation{asked: map[string]int{}, tools: map[string]bool{}, calls: map[string]string{}, added: map[string]bool{}}
+	c := &conversation{asked: map[string]int{}, tools: map[string]bool{}, calls: map[string]string{}, added: map[string]bool{},
+		searched: map[string][]repoHit{}, readme: map[string]string{}, queries: map[string]string{}}
 	for _, t := range call.Tools {
 		c.tools[t.Name] = true
 	}
@@ -166,8 +167,16 @@ func readConversation(call Call) (*conversation, error) {
 				var args struct {
 					Repo  string `json:"repo"`
 					Added string `json:"added"`
+					Owner string `json:"owner"`
+					Query string `json:"query"`
 				}
 				if json.Unmarshal(p.Args, &args) == nil {
+					if args.Owner != "" {
+						args.Repo = args.Owner + "/" + args.Repo
+					}
+					if p.Tool == "search_repos" {
+						c.queries[p.CallID], c.lastQuery = args.Query, args.Query
+					}
 					c.calls[p.CallID], c.added[p.CallID] = args.Repo, args.Added != ""
 				}
 			case ToolResult:
@@ -199,10 +208,12 @@ func (c *conversation) take(p Part) {
 			c.found = append(c.found, d)
 		}
 	case "search_repos":
-		var d scoutRepoSearch
-		if !p.IsError && json.Unmarshal(p.Data, &d) == nil {
-			c.repos = append(c.repos, d.Repos...)
-			c.repoText = p.Text
+		if !p.IsError {
+			c.takeRepos(c.queries[p.CallID], p.Data)
+		}
+	case "read_github_file":
+		if s := readmeSentence(p.Text); !p.IsError && s != "" {
+			c.readme[c.calls[p.CallID]] = s
 		}
 	case "git_blame":
 		if !p.IsError {
@@ -273,8 +284,12 @@ var passing = regexp.MustCompile(`(?i)\btry (once more|again later)\b`)
 // next decides scout's turn.
 func (c *conversation) next() []use {
 	switch {
-	case c.asked["search_repos"] == 0 && c.tools["search_repos"] && c.repoQuery() != "" && c.asked["checkout_repo"] == 0:
-		return []use{{"search_repos", map[string]any{"query": c.repoQuery(), "limit": 5}}}
+	case c.asked["search_repos"] == 0 && c.tools["search_repos"] && len(c.repoSearches()) > 0 && c.asked["checkout_repo"] == 0:
+		return c.repoSearches()
+	case len(c.again()) > 0:
+		return c.again()
+	case len(c.readmes()) > 0:
+		return c.readmes()
 	case c.asked["checkout_repo"] == 0 && len(c.scope()) > 0:
 		var uses []use
 		for _, r := range c.scope() {
@@ -334,10 +349,11 @@ func (c *conversation) repoQuery() string {
 		return ""
 	}
 	var words []string
+	lang := c.language() // a search has it as its own argument
 	for w := range strings.FieldsFuncSeq(strings.ToLower(c.brief.Question), func(r rune) bool {
 		return !(r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '-' || r > 0x7f)
 	}) {
-		if len(w) > 2 && !stopWords[w] && len(words) < 4 {
+		if len(w) > 2 && !stopWords[w] && len(words) < 4 && (lang == "" || languages[w] != lang) {
 			words = append(words, w)
 		}
 	}
@@ -347,7 +363,7 @@ func (c *conversation) repoQuery() string {
 // question is what to look for in the code: the question without the names of the repositories that it is put to, which stand
 // nowhere in them and would only make the best match look poor.
 func (c *conversation) question() string {
-	q := subject(c.withoutLinks())
+	q := c.withoutNames(subject(c.withoutLinks()))
 	for _, r := range c.brief.Repos {
 		q = regexp.MustCompile(`(?i)(^|[^\w./-])(?:https?://[\w.:-]+/)?`+regexp.QuoteMeta(r)+`(?:\.git\b)?(?:([^\w/-])|$)`).ReplaceAllString(q, "$1$2")
 	}
@@ -387,12 +403,12 @@ func (c *conversation) scope() []string {
 			}
 		}
 	}
-	for _, r := range c.brief.Repos {
+	for _, r := range append(c.comparedRepos(), c.brief.Repos...) {
 		if !slices.Contains(out, r) {
 			out = append(out, r)
 		}
 	}
-	if len(c.brief.Repos) == 0 && c.brief.Place != "" {
+	if len(c.brief.Repos) == 0 && c.brief.Place != "" && !slices.Contains(out, c.brief.Place) {
 		out = append(out, c.brief.Place)
 	}
 	return out[:min(len(out), scoutRepos)]

@@ -21,8 +21,11 @@ func (c *conversation) answer() map[string]any {
 		}
 		d.WriteString("\n")
 	}
-	if len(c.scope()) == 0 && len(c.repos) > 0 {
-		fmt.Fprintf(&d, "What GitHub's search finds for these words:\n\n```text\n%s\n```\n\n", strings.ReplaceAll(c.repoText, "```", "'''"))
+	if len(c.scope()) == 0 && len(c.hits) > 0 {
+		d.WriteString(c.repoTable() + "\n")
+	}
+	if s := c.takenAs(); s != "" && len(c.opened) > 0 {
+		d.WriteString(s + "\n\n")
 	}
 	d.WriteString(c.pastLists())
 	locations := []map[string]any{}
@@ -37,10 +40,10 @@ func (c *conversation) answer() map[string]any {
 
 func (c *conversation) summary() string {
 	switch {
-	case len(c.scope()) == 0 && len(c.repos) > 0:
-		return fmt.Sprintf("No repository was named; by name, description and stars the nearest are %s. Name one as owner/repo to have its code searched.", list(c.repos[:min(len(c.repos), 3)]))
+	case len(c.scope()) == 0 && len(c.hits) > 0:
+		return c.repoSummary()
 	case len(c.scope()) == 0 && c.asked["search_repos"] > 0:
-		return fmt.Sprintf("No repository was named, and GitHub's search finds none for %s. Name one as owner/repo in the question.", code(strings.TrimSuffix(c.repoQuery(), " in:name")))
+		return fmt.Sprintf("No repository was named, and GitHub's search finds none for %s. Name one as owner/repo in the question.", c.lookedFor())
 	case len(c.scope()) == 0:
 		return "No repository was named and there is none to start from. Name one as owner/repo in the question."
 	case len(c.opened) == 0:

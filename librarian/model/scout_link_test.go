@@ -113,5 +113,5 @@ func TestScout_WhatRaisesAnErrorBeforeItsType(t *testing.T) {
 func TestScout_SaysThatNoRepositoryWasFound(t *testing.T) {
 	t.Parallel()
 	c := &conversation{brief: brief{Question: "which web frameworks are there in python?"}, asked: map[string]int{"search_repos": 1}}
-	require.Equal(t, "No repository was named, and GitHub's search finds none for `web frameworks python`. Name one as owner/repo in the question.", c.summary())
+	require.Equal(t, "No repository was named, and GitHub's search finds none for `web frameworks` in Python. Name one as owner/repo in the question.", c.summary())
 }

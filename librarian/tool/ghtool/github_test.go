@@ -140,7 +140,7 @@ func TestToolsStateWhatTheyAre(t *testing.T) {
 
 func TestSearchRepos(t *testing.T) {
 	t.Parallel()
-	items := `{"id":1,"full_name":"acme/one","description":"First\nof all","language":"Go","stargazers_count":42,"pushed_at":"2026-01-02T03:04:05Z","topics":["a","b"],"archived":true,"fork":true},
+	items := `{"id":1,"full_name":"acme/one","html_url":"https://github.example/acme/one","description":"First\nof all","language":"Go","stargazers_count":42,"pushed_at":"2026-01-02T03:04:05Z","topics":["a","b"],"archived":true,"fork":true},
 		{"id":3,"full_name":"x/y","description":null,"language":null,"stargazers_count":0,"pushed_at":null,"topics":[]}`
 	h := newHub(t, map[string]answer{
 		"search/repositories?order=desc&per_page=10&q=widget+language%3A%22Jupyter+Notebook%22+topic%3Acli&sort=stars": {body: `{"total_count":120,"incomplete_results":false,"items":[` + items + `]}`},
@@ -158,11 +158,14 @@ topics: a, b
 x/y (★0)`, got.Text)
 	require.Equal(t, `repos "widget" Jupyter Notebook cli`, got.Subject)
 	require.Equal(t, "2 repos", got.Summary)
-	require.JSONEq(t, `{"repos":["acme/one","x/y"]}`, string(got.Data))
+	require.JSONEq(t, `{"repos":["acme/one","x/y"],"found":[
+		{"name":"acme/one","url":"https://github.example/acme/one","description":"First of all","language":"Go","stars":42,"pushed":"2026-01-02","archived":true,"fork":true,"topics":["a","b"]},
+		{"name":"x/y","url":"","stars":0}]}`, string(got.Data))
 	got = call(t, h.tool("search_repos"), `{"query":"org:acme","sort":"best-match","limit":99}`)
 	require.Equal(t, "0 repositories match; showing 0.", got.Text)
 	got = call(t, h.tool("search_repos"), `{"query":"secret","sort":"updated","limit":2}`)
 	require.Equal(t, "1 repositories match; showing 1.\n\nacme/one (★1)", got.Text, "W4: nothing is told of what may not be seen, not by a count either")
+	require.NotContains(t, string(got.Data), "secret")
 
 	for args, want := range map[string]string{
 		`{"query":" "}`:                                "query must not be empty.",

@@ -27,6 +27,7 @@ type SearchReposArgs struct {
 type repoHit struct {
 	ID          int64    `json:"id"`
 	FullName    string   `json:"full_name"`
+	URL         string   `json:"html_url"`
 	Description string   `json:"description"`
 	Language    string   `json:"language"`
 	Stars       int      `json:"stargazers_count"`
@@ -39,7 +40,21 @@ type repoHit struct {
 
 // ReposData is what search_repos gives to programs.
 type ReposData struct {
-	Repos []string `json:"repos"` // full names, in the order shown
+	Repos []string    `json:"repos"` // full names, in the order shown
+	Found []FoundRepo `json:"found"` // the same, with what is shown of them
+}
+
+// FoundRepo is a repository that a search found.
+type FoundRepo struct {
+	Name        string   `json:"name"` // owner/name
+	URL         string   `json:"url"`  // its page
+	Description string   `json:"description,omitempty"`
+	Language    string   `json:"language,omitempty"`
+	Stars       int      `json:"stars"`
+	Pushed      string   `json:"pushed,omitempty"` // the day of the last push, as 2006-01-02
+	Archived    bool     `json:"archived,omitempty"`
+	Fork        bool     `json:"fork,omitempty"`
+	Topics      []string `json:"topics,omitempty"`
 }
 
 func (g github) searchRepos() tool.Tool {
@@ -109,12 +124,13 @@ func (g github) runSearchRepos(ctx context.Context, a SearchReposArgs) (tool.Res
 	if len(shown) < len(found.Items) { // a count would tell of what may not be seen
 		total = len(shown)
 	}
-	data := ReposData{Repos: []string{}}
+	data := ReposData{Repos: []string{}, Found: []FoundRepo{}}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d repositories match; showing %d.\n", total, len(shown))
 	for _, r := range shown {
 		b.WriteString("\n" + r.text())
 		data.Repos = append(data.Repos, r.FullName)
+		data.Found = append(data.Found, FoundRepo{r.FullName, r.URL, tool.OneLine(tool.Clip(r.Description, 300)), r.Language, r.Stars, r.PushedAt[:min(len(r.PushedAt), len("2006-01-02"))], r.Archived, r.Fork, r.Topics})
 	}
 	return tool.Result{Text: strings.TrimRight(b.String(), "\n"), Subject: reposSubject(a),
 		Summary: tool.Count(len(shown), "repo", "repos"), Data: tool.JSON(data)}, nil
