@@ -84,7 +84,7 @@ type file struct {
 	lines []int  // offset of each line's start; one more for the end of the text
 	decls []Decl
 
-	overLines []span // strings that run over lines
+	overLines []span       // strings that run over lines
 	attribute map[int]bool // lines that are annotations and nothing else, as a grammar has it; nil without one
 }
 
