@@ -176,6 +176,9 @@ func (r *ranking) messageChunks(m pasted) []hit {
 
 // runIn finds the most of a message that a text has in a row.
 func (m pasted) runIn(b []byte) run {
+	if !m.near(bytes.ToLower(b)) {
+		return run{}
+	}
 	text := flatten(b)
 	var best run
 	part, ends := 0, m.parts()
@@ -192,6 +195,17 @@ func (m pasted) runIn(b []byte) run {
 		}
 	}
 	return best
+}
+
+// near reports whether a text has two neighbouring words of the message side by side, as nearly every chunk has not: the rest costs far more.
+func (m pasted) near(text []byte) bool {
+	for i := range m.words[1:] {
+		pair := strings.TrimLeft(m.words[i], "\"'`([{<“") + " " + strings.TrimRight(m.words[i+1], `.,;:!'")`)
+		if bytes.Contains(text, []byte(pair)) {
+			return true
+		}
+	}
+	return false
 }
 
 // parts are where the parts of a message end that is "outer: inner: innermost", as errors are wrapped: the last one that is known is what
