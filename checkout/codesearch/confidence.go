@@ -45,12 +45,19 @@ func (s Signals) confidence() float64 {
 	if s.Message {
 		p = min(p, ConfidenceSure-.01)
 	}
+	if s.Missing > mostMissing && !s.Exact {
+		p = min(p, ConfidenceEnough-.01)
+	}
 	return math.Round(1000*p) / 1000
 }
 
 // fewWords are so few in a sentence that many places have all of them: that one does is no reason to be sure. (Of the answers to the
 // sets of questions none is lost by this; they ask with more.)
 const fewWords = 2
+
+// mostMissing is the share of a question, by weight, that may stand nowhere in the tree: beyond it the question is of something else,
+// however well the rest fits. The regression does not see it, for a tree of a few files lacks much of what it is asked, too.
+const mostMissing = .6
 
 const (
 	confidenceBias   = -4.5

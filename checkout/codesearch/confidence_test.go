@@ -29,6 +29,12 @@ func TestConfidenceCountsWhatChanceWouldFind(t *testing.T) {
 	require.GreaterOrEqual(t, sure.confidence(), ConfidenceSure, "the place is called so")
 	sure.Named, sure.Exact = false, true
 	require.GreaterOrEqual(t, sure.confidence(), ConfidenceSure)
+	lost := Signals{Fit: .8, Path: .2, File: 1, Words: 9, Tree: 10, Length: 100, Missing: .5}
+	require.GreaterOrEqual(t, lost.confidence(), ConfidenceEnough)
+	lost.Missing = .7
+	require.Less(t, lost.confidence(), ConfidenceEnough, "most of the question stands nowhere")
+	lost.Exact = true
+	require.GreaterOrEqual(t, lost.confidence(), ConfidenceEnough)
 	require.InDelta(t, of(func(s *Signals) { s.Tree = 10 }), of(func(s *Signals) { s.Tree = 20 }), 0, "a small tree is one as the fit saw")
 }
 
