@@ -115,6 +115,11 @@ const scriptQuery = `
 (lexical_declaration kind: "let" (variable_declarator name: (identifier) @name) @variable.local)
 (variable_declaration (variable_declarator name: (identifier) @name) @variable.local)
 (assignment_expression left: (member_expression property: (_) @name) right: [(arrow_function body: (_) @body) (function_expression body: (_) @body)]) @function.local
+(export_statement value: (binary_expression right: (function_expression name: (_) @name body: (_) @body))) @function
+(export_statement value: (call_expression arguments: (arguments . (function_expression name: (_) @name body: (_) @body)))) @function
+(export_statement "default" @name value: (call_expression arguments: (arguments . [(arrow_function body: (_) @body) (function_expression !name body: (_) @body)]))) @function
+(export_statement "default" @name value: [(arrow_function body: (_) @body) (function_expression !name body: (_) @body) (generator_function !name body: (_) @body)]) @function
+(export_statement "default" @name value: (class !name body: (_) @body)) @class
 (pair key: (_) @name value: [(arrow_function body: (_) @body) (function_expression body: (_) @body)]) @function.local
 ((call_expression function: [(identifier) @word (member_expression object: (identifier) @word)] arguments: (arguments . [(string) (template_string)] @name . [(arrow_function body: (_) @body) (function_expression body: (_) @body)])) @test
  (#match? @word "^(it|test|describe|suite|context)$"))
@@ -133,7 +138,7 @@ const typescriptQuery = `
 (internal_module name: (_) @name) @namespace
 (module name: (_) @name) @namespace
 (function_signature name: (_) @name) @function
-(method_signature name: (_) @name) @function
+(method_signature name: (_) @name) @function.local
 (abstract_method_signature name: (_) @name) @function
 `
 
@@ -165,6 +170,7 @@ const javaQuery = `
 (interface_declaration name: (_) @name) @interface
 (annotation_type_declaration name: (_) @name) @interface
 (enum_declaration name: (_) @name) @enum
+(enum_constant name: (_) @name body: (_) @body) @class
 (method_declaration name: (_) @name) @function
 (constructor_declaration name: (_) @name) @function
 (compact_constructor_declaration name: (_) @name) @function

@@ -14,7 +14,7 @@ import (
 
 // Variant tells outlines of this build from those of builds that find other declarations; it is part of what is kept of them on disk.
 // Change the number when queries or grammars change.
-const Variant = "-treesitter-1"
+const Variant = "-treesitter-2"
 
 // What tree-sitter is given. A file over one of these is read by the heuristics.
 const (
@@ -164,9 +164,6 @@ func (f *file) match(l *loaded, tree *sitter.Tree) (_ []found, ok bool) {
 	return out, true
 }
 
-// span is a range of bytes, the end not included.
-type span struct{ from, to int }
-
 // skipAttributes moves the start of each declaration past the annotations it begins with, and notes the lines that hold nothing else.
 func (f *file) skipAttributes(decls []found, attributes []span) {
 	ends := make(map[int]int, len(attributes))
@@ -230,7 +227,7 @@ func (f *file) declare(all []found) {
 		first := true // on its line
 		if len(open) > 0 {
 			outer := &f.decls[open[len(open)-1].decl]
-			if d.local && !outer.container() || outer.container() && outer.Kind == d.kind && outer.Name == d.name {
+			if d.local && !outer.container() && !(d.kind == "function" && outer.holdsValue()) || outer.container() && outer.Kind == d.kind && outer.Name == d.name {
 				continue // a function's own variable; typedef struct x {…} x
 			}
 			if out.Parent == "" {
@@ -248,6 +245,9 @@ func (f *file) declare(all []found) {
 		f.decls = append(f.decls, out)
 	}
 }
+
+// holdsValue reports whether a declaration is a value, whose parts may be functions: const slice = create({reducers: {add: (s) => …}}).
+func (d *Decl) holdsValue() bool { return d.Kind == "constant" || d.Kind == "variable" }
 
 // enclosing is a declaration that is open, as an index of the file's, with its bytes.
 type enclosing struct{ decl, from, to int }
