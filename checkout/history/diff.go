@@ -102,7 +102,7 @@ type ShowResult struct {
 }
 
 // Show reads one commit and what it changed against its first parent. commit is
-// a ref, a full id, or a short id of a commit whose history was looked at before.
+// a ref, a full id, or a short id of a commit in the history of the one checked out or looked at before.
 func Show(ctx context.Context, c *checkout.Checkout, commit string, o DiffOptions) (ShowResult, error) {
 	var res ShowResult
 	if commit == "" {

@@ -153,6 +153,17 @@ func TestLogMerges(t *testing.T) {
 	}
 }
 
+// A short id is found though no history was looked at before.
+func TestShortID(t *testing.T) {
+	t.Parallel()
+	_, c, ids := open(t, forked)
+	r, err := history.Show(t.Context(), c, ids["topic two"][:9]+"^", history.DiffOptions{})
+	require.NoError(t, err)
+	require.Equal(t, "topic one", r.Subject)
+	_, err = history.Show(t.Context(), c, "0123456", history.DiffOptions{})
+	require.ErrorContains(t, err, "is not a branch, tag or commit there")
+}
+
 // Names may go back from a ref; what leads nowhere, or asks git for more than that, is refused.
 func TestAncestors(t *testing.T) {
 	t.Parallel()

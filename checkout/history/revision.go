@@ -2,6 +2,7 @@ package history
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"regexp"
 	"strconv"
@@ -36,12 +37,12 @@ func bring(ctx context.Context, c *checkout.Checkout, name string, depth int) (s
 		return "", err
 	}
 	if back == 0 {
-		return c.Bring(ctx, base, depth)
+		return bringBase(ctx, c, base, depth)
 	}
 	if base == "" {
 		return "", &InputError{What: fmt.Sprintf("%q", text(name, 100)), Reason: "names no commit to go back from; put a branch, a tag, a commit id or HEAD before it"}
 	}
-	sha, err := c.Bring(ctx, base, back+1)
+	sha, err := bringBase(ctx, c, base, back+1)
 	if err != nil {
 		return "", err
 	}
@@ -54,6 +55,23 @@ func bring(ctx context.Context, c *checkout.Checkout, name string, depth int) (s
 		return "", &InputError{What: fmt.Sprintf("%q", text(name, 100)), Reason: "leads to no commit: the history does not go back so far there, or has no such parent"}
 	}
 	return c.Bring(ctx, found, depth)
+}
+
+// shortID is a commit's id as people write it.
+var shortID = regexp.MustCompile(`^[0-9a-fA-F]{7,39}$`)
+
+// bringBase is Bring, but for a short id that nothing goes by: no host tells whose
+// it is, so it is looked for again with the history of the checkout's commit.
+func bringBase(ctx context.Context, c *checkout.Checkout, base string, depth int) (string, error) {
+	sha, err := c.Bring(ctx, base, depth)
+	var unknown *checkout.RefError
+	if err == nil || !errors.As(err, &unknown) || !shortID.MatchString(base) {
+		return sha, err
+	}
+	if _, deeper := c.Bring(ctx, c.SHA(), maxGenerations); deeper != nil {
+		return "", err
+	}
+	return c.Bring(ctx, base, depth)
 }
 
 // generations gives the steps of a suffix without those that lead nowhere else,
