@@ -143,6 +143,17 @@ func (f *flow) serve() {
 	})
 }
 
+// caughtUp waits until the App has looked, as it does at its start, for deliveries that failed: those that fail from here on it does
+// not ask for by itself.
+func (f *flow) caughtUp() {
+	f.t.Helper()
+	f.eventually("deliveries that failed were looked for", func() bool {
+		return slices.ContainsFunc(f.sim.Requests(), func(r githubsim.Request) bool {
+			return strings.HasSuffix(r.Path, "/app/hook/deliveries") && r.Status == http.StatusOK
+		})
+	})
+}
+
 func gitRepo(t *testing.T, dir string, files map[string]string) {
 	t.Helper()
 	require.NoError(t, githubsim.NewGitRepo(t.Context(), "", dir, githubsim.Commit{Message: "Begin", When: time.Unix(1_770_000_000, 0), Files: files}))
@@ -235,7 +246,7 @@ func (f *flow) posted(comment int64) int {
 
 func (f *flow) eventually(what string, ok func() bool) {
 	f.t.Helper()
-	deadline := time.After(3 * time.Minute) // long: it holds no time, and the race detector on a busy machine makes a run of 200 calls last over one
+	deadline := time.After(60 * time.Second)
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
 	for !ok() {

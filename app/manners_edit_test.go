@@ -58,6 +58,7 @@ func TestT10_AnEditTakesAQuestionBack(t *testing.T) {
 		var ahead atomic.Int64
 		f := newFlowOn(t, false, githubsim.Options{Now: func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }}, modeltest.New(), nil)
 		require.NoError(t, f.sim.WaitDeliveries(t.Context()))
+		f.caughtUp()
 		hook := f.sim.Deliveries()[0].URL
 		require.NoError(t, f.sim.SetWebhookURL(f.world.app, "http://127.0.0.1:1/webhook"))
 		c := f.say("acme/pantry", 1, simUser, "@librarian what spoils first?")
@@ -142,6 +143,7 @@ func (f *flow) twice(question string) (review, line, asWhole, onLine int64) {
 	_, err := f.sim.OpenPull("acme/lids", simUser, githubsim.PullOptions{Title: "Widen lids", Body: "b", Head: "wide"})
 	require.NoError(f.t, err)
 	require.NoError(f.t, f.sim.WaitDeliveries(f.t.Context()))
+	f.caughtUp()
 	hook := f.sim.Deliveries()[0].URL
 	require.NoError(f.t, f.sim.SetWebhookURL(f.world.app, "http://127.0.0.1:1/webhook"))
 	r, err := f.sim.Review("acme/lids", 1, simUser, githubsim.ReviewOptions{

@@ -81,8 +81,9 @@ func TestL2_AFaultWhileCodeIsFetched(t *testing.T) {
 		open := modeltest.Call(use("checkout_repo", args{"repo": "acme/cellar"}))
 		f = newFlowOn(t, false, githubsim.Options{Now: clock}, modeltest.New(
 			func(ctx context.Context, c model.Call) (model.Reply, error) {
-				ahead.Store(int64(65 * time.Minute))                                                                                                                  // the token has to be minted anew
-				f.sim.Inject(githubsim.Fault{Method: http.MethodPost, Path: regexp.MustCompile(`/access_tokens$`), Skip: 1, Count: 4, Status: http.StatusBadGateway}) // the first is to look at the repository
+				ahead.Store(int64(65 * time.Minute)) // the token has to be minted anew
+				f.sim.Inject(githubsim.Fault{Method: http.MethodPost, Path: regexp.MustCompile(`/access_tokens$`), Count: 4, Status: http.StatusBadGateway,
+					Sent: regexp.MustCompile(`"permissions":\{"contents":"read","metadata":"read"\}`)}) // git's, and nobody else's
 				return open(ctx, c)
 			},
 			open, modeltest.Call(use("read", args{"repo": "acme/cellar", "path": "wine.go"})),

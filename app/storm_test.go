@@ -247,7 +247,7 @@ func (f *flow) lost() int {
 // Issue 6, 5, in small; LIBRARIAN_LONG=1 lets the whole storm come down.
 func TestStorm(t *testing.T) {
 	t.Parallel()
-	s := storm{installations: 6, deliveries: 200, burst: 6, over: 6 * time.Second, kills: []time.Duration{3 * time.Second}, faults: true, patience: 3 * time.Minute}
+	s := storm{installations: 6, deliveries: 200, burst: 6, over: 6 * time.Second, kills: []time.Duration{3 * time.Second}, faults: true, patience: 60 * time.Second}
 	if os.Getenv("LIBRARIAN_LONG") != "" {
 		s = storm{installations: 30, deliveries: 3000, burst: 20, over: time.Minute, kills: []time.Duration{20 * time.Second, 40 * time.Second}, faults: true, patience: 4 * time.Minute}
 	}
@@ -268,7 +268,7 @@ func TestStorm(t *testing.T) {
 func TestStormAcknowledges(t *testing.T) {
 	t.Parallel()
 	long := os.Getenv("LIBRARIAN_LONG") != ""
-	s := storm{installations: 6, deliveries: 200, burst: 8, over: 6 * time.Second, delay: 150 * time.Millisecond, patience: 3 * time.Minute}
+	s := storm{installations: 6, deliveries: 200, burst: 8, over: 6 * time.Second, delay: 150 * time.Millisecond, patience: 60 * time.Second}
 	if long {
 		s = storm{installations: 30, deliveries: 3000, burst: 20, over: time.Minute, delay: 150 * time.Millisecond, patience: 4 * time.Minute}
 	}

@@ -1,6 +1,7 @@
 package githubsim
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"maps"
@@ -17,6 +18,7 @@ import (
 type Fault struct {
 	Method string         // "" means any
 	Path   *regexp.Regexp // matched against the whole path, with /api/v3; nil means any
+	Sent   *regexp.Regexp // matched against the first 64 KiB of the request's body; nil means any
 	Skip   int            // let this many matching requests pass first
 	Count  int            // strike this often, then no more; 0 means until removed
 
@@ -81,6 +83,9 @@ func (l *faultList) match(r *http.Request) (Fault, bool) {
 		if f.Method != "" && f.Method != r.Method || f.Path != nil && !f.Path.MatchString(r.URL.Path) {
 			continue
 		}
+		if f.Sent != nil && !f.Sent.Match(peek(r)) {
+			continue
+		}
 		if f.Count > 0 && f.struck >= f.Count {
 			continue
 		}
@@ -91,6 +96,16 @@ func (l *faultList) match(r *http.Request) (Fault, bool) {
 		return f.Fault, true
 	}
 	return Fault{}, false
+}
+
+// peek reads the begin of a request's body and leaves it to be read again.
+func peek(r *http.Request) []byte {
+	begin, _ := io.ReadAll(io.LimitReader(r.Body, 64<<10)) // whoever reads on meets the error
+	r.Body = struct {
+		io.Reader
+		io.Closer
+	}{io.MultiReader(bytes.NewReader(begin), r.Body), r.Body}
+	return begin
 }
 
 // serve answers with next, or as a fault would have it.
