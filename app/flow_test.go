@@ -246,7 +246,9 @@ func (f *flow) posted(comment int64) int {
 
 func (f *flow) eventually(what string, ok func() bool) {
 	f.t.Helper()
-	deadline := time.After(60 * time.Second)
+	// Longer than the minute and two seconds that a write may have to wait for GitHub's limit on writes, which fifteen questions in a
+	// minute reach (see package comment).
+	deadline := time.After(2 * time.Minute)
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
 	for !ok() {
