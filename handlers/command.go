@@ -1,7 +1,6 @@
 package handlers
 
 import (
-	"strconv"
 	"strings"
 	"unicode"
 
@@ -54,7 +53,7 @@ func parseCommand(q string) (command, args string, ok bool) {
 	repo, rest, _ := strings.Cut(args, " ")
 	switch word {
 	case CommandRead:
-		_, ok = ParseReadTarget(args)
+		_, ok = librarian.ParseReadTarget(args)
 	case CommandSearchRepos, CommandSearchCode, CommandSearchGitHub:
 		ok = args != ""
 	case CommandGrep, CommandFindCode:
@@ -78,57 +77,4 @@ func ContinueArgs(args string) (run librarian.RunID, question string, ok bool) {
 		return "", "", false
 	}
 	return run, strings.TrimSpace(args[i:]), true
-}
-
-// ReadTarget is the argument of "read".
-type ReadTarget struct {
-	Repo       librarian.RepoName
-	Path       string
-	Start, End int // lines, from 1, inclusive; 0: the whole file
-}
-
-// cutLines cuts "#L10-L40" off the end of what it is said of. A # that no L follows belongs to a name.
-func cutLines(s string) (target, lines string, ok bool) {
-	i := strings.LastIndex(s, "#L")
-	if i < 0 || strings.Contains(s[i:], "/") {
-		return s, "", false
-	}
-	return s[:i], s[i+1:], true
-}
-
-// ParseReadTarget reads the argument of the command "read": owner/repo/path, with an optional #L10 or #L10-L40.
-func ParseReadTarget(s string) (ReadTarget, bool) {
-	var t ReadTarget
-	if s == "" || strings.ContainsFunc(s, unicode.IsSpace) {
-		return t, false
-	}
-	s, lines, hasLines := cutLines(s)
-	parts := strings.SplitN(s, "/", 3)
-	if len(parts) != 3 || strings.Trim(parts[2], "/") == "" {
-		return t, false
-	}
-	name, err := librarian.ParseRepoName(parts[0] + "/" + parts[1])
-	if err != nil {
-		return t, false
-	}
-	t.Repo, t.Path = name, parts[2]
-	if !hasLines {
-		return t, true
-	}
-	from, to, ranged := strings.Cut(lines, "-")
-	start, ok := lineNumber(from)
-	end := start
-	if ranged {
-		var okEnd bool
-		end, okEnd = lineNumber(to)
-		ok = ok && okEnd
-	}
-	t.Start, t.End = start, end
-	return t, ok && start <= end
-}
-
-func lineNumber(s string) (int, bool) {
-	digits, ok := strings.CutPrefix(s, "L")
-	n, err := strconv.Atoi(digits)
-	return n, ok && err == nil && n > 0
 }

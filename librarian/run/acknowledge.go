@@ -108,10 +108,6 @@ func (r *Runner) answered(ctx context.Context, x librarian.Run) (bool, error) {
 	if x.State != librarian.StateVerified {
 		return false, nil
 	}
-	events, err := r.o.Log.Events(ctx, x.ID, 0)
-	if err != nil {
-		return false, fmt.Errorf("run: %w", err)
-	}
-	h, err := readHistory(events, x.Attempt)
+	h, err := r.history(ctx, x)
 	return h.told(), err
 }

@@ -129,11 +129,7 @@ func (r *Runner) toldInLog(ctx context.Context, run librarian.Run, since time.Ti
 		if x.ID == run.ID || x.CreatedAt.Before(since) || x.State != librarian.StateDeclined && x.State != librarian.StateVerified {
 			continue
 		}
-		events, err := r.o.Log.Events(ctx, x.ID, 0)
-		if err != nil {
-			return false, fmt.Errorf("run: %w", err)
-		}
-		h, err := readHistory(events, x.Attempt)
+		h, err := r.history(ctx, x)
 		if err != nil {
 			return false, err
 		}

@@ -76,11 +76,7 @@ func (r *Runner) Command(ctx context.Context, id librarian.RunID) error {
 		return err
 	}
 	if len(out.bodies) > 0 {
-		events, err := r.o.Log.Events(ctx, id, 0)
-		if err != nil {
-			return fmt.Errorf("run: %w", err)
-		}
-		h, err := readHistory(events, run.Attempt)
+		h, err := r.history(ctx, run)
 		if err != nil {
 			return err
 		}
@@ -235,11 +231,7 @@ func (r *Runner) status(ctx context.Context, run librarian.Run) (reply, error) {
 		if !x.State.Final() {
 			l.Since = r.o.Now().Sub(x.CreatedAt)
 		}
-		events, err := r.o.Log.Events(ctx, x.ID, 0)
-		if err != nil {
-			return reply{}, fmt.Errorf("run: %w", err)
-		}
-		h, err := readHistory(events, x.Attempt)
+		h, err := r.history(ctx, x)
 		if err != nil {
 			return reply{}, err
 		}
@@ -342,11 +334,7 @@ func (r *Runner) erase(ctx context.Context, x librarian.Run) error {
 
 // unpost removes every comment of a run.
 func (r *Runner) unpost(ctx context.Context, x librarian.Run) error {
-	events, err := r.o.Log.Events(ctx, x.ID, 0)
-	if err != nil {
-		return fmt.Errorf("run: %w", err)
-	}
-	h, err := readHistory(events, x.Attempt)
+	h, err := r.history(ctx, x)
 	if err != nil {
 		return err
 	}

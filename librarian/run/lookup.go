@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
-	"strconv"
 	"strings"
 
 	"github.com/librarian-app/librarian/librarian"
@@ -182,31 +181,14 @@ func lookUpCall(command, rest string) (repo, name string, args map[string]any, o
 	more = strings.TrimSpace(more)
 	switch command {
 	case "read":
-		target, lines := rest, ""
-		i := strings.LastIndex(rest, "#L")
-		hasLines := i >= 0 && !strings.Contains(rest[i:], "/") // another # is part of a name
-		if hasLines {
-			target, lines = rest[:i], rest[i+1:]
-		}
-		parts := strings.SplitN(target, "/", 3)
-		if len(parts) != 3 {
+		t, ok := librarian.ParseReadTarget(rest)
+		if !ok {
 			return "", "", nil, false
 		}
-		repo = parts[0] + "/" + parts[1]
-		args = map[string]any{"repo": repo, "path": parts[2]}
-		if hasLines {
-			from, to, ranged := strings.Cut(lines, "-")
-			start, err := strconv.Atoi(strings.TrimPrefix(from, "L"))
-			if err != nil {
-				return "", "", nil, false
-			}
-			end := start
-			if ranged {
-				if end, err = strconv.Atoi(strings.TrimPrefix(to, "L")); err != nil || end < start {
-					return "", "", nil, false
-				}
-			}
-			args["offset"], args["limit"] = start, end-start+1
+		repo = t.Repo.String()
+		args = map[string]any{"repo": repo, "path": t.Path}
+		if t.Start > 0 {
+			args["offset"], args["limit"] = t.Start, t.End-t.Start+1
 		}
 		return repo, "read", args, true
 	case "grep":

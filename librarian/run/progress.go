@@ -57,11 +57,7 @@ func lingering(ctx context.Context, by time.Duration) (context.Context, func()) 
 
 // knownProgress is the progress comment that an earlier attempt at this run made.
 func (r *Runner) knownProgress(ctx context.Context, run librarian.Run) int64 {
-	events, err := r.o.Log.Events(ctx, run.ID, 0)
-	if err != nil {
-		return 0
-	}
-	h, err := readHistory(events, run.Attempt)
+	h, err := r.history(ctx, run)
 	if err != nil {
 		return 0
 	}

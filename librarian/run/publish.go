@@ -36,11 +36,7 @@ func (r *Runner) Publish(ctx context.Context, id librarian.RunID) error {
 	if run.State != librarian.StateVerified {
 		return nil
 	}
-	events, err := r.o.Log.Events(ctx, id, 0)
-	if err != nil {
-		return fmt.Errorf("run: %w", err)
-	}
-	h, err := readHistory(events, run.Attempt)
+	h, err := r.history(ctx, run)
 	if err != nil {
 		return err
 	}
@@ -359,11 +355,7 @@ func (r *Runner) faultsTold(ctx context.Context, run librarian.Run, faults strin
 		if x.ID == run.ID || !x.State.Final() {
 			continue
 		}
-		events, err := r.o.Log.Events(ctx, x.ID, 0)
-		if err != nil {
-			return false, fmt.Errorf("run: %w", err)
-		}
-		h, err := readHistory(events, x.Attempt)
+		h, err := r.history(ctx, x)
 		if err != nil {
 			return false, err
 		}

@@ -142,6 +142,15 @@ type history struct {
 	faults  string // of settings, to be told by the answer that is being posted; see digest
 }
 
+// history is what a run's log tells of it.
+func (r *Runner) history(ctx context.Context, run librarian.Run) (history, error) {
+	events, err := r.o.Log.Events(ctx, run.ID, 0)
+	if err != nil {
+		return history{}, fmt.Errorf("run: %w", err)
+	}
+	return readHistory(events, run.Attempt)
+}
+
 func readHistory(events []librarian.Event, attempt int) (history, error) {
 	var h history
 	for _, e := range events {

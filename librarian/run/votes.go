@@ -40,11 +40,7 @@ func (r *Runner) CountVotes(ctx context.Context) error {
 		if spent[x.Request.Place.Installation] {
 			continue
 		}
-		events, err := r.o.Log.Events(ctx, x.ID, 0)
-		if err != nil {
-			return fmt.Errorf("run: %w", err)
-		}
-		h, err := readHistory(events, x.Attempt)
+		h, err := r.history(ctx, x)
 		if err != nil {
 			return err
 		}

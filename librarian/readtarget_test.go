@@ -1,0 +1,29 @@
+package librarian
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestParseReadTarget(t *testing.T) {
+	t.Parallel()
+	repo := RepoName{Owner: "acme", Name: "app"}
+	for s, want := range map[string]ReadTarget{
+		"acme/app/a.go":           {Repo: repo, Path: "a.go"},
+		"acme/app/a/b.go#L3":      {Repo: repo, Path: "a/b.go", Start: 3, End: 3},
+		"acme/app/a.go#L3-L9":     {Repo: repo, Path: "a.go", Start: 3, End: 9},
+		"acme/app/C#/F#.cs":       {Repo: repo, Path: "C#/F#.cs"},
+		"acme/app/C#/F#.cs#L2":    {Repo: repo, Path: "C#/F#.cs", Start: 2, End: 2},
+		"acme/app/#Load/a.go":     {Repo: repo, Path: "#Load/a.go"},
+		"acme/app/#L1/a.go#L1-L1": {Repo: repo, Path: "#L1/a.go", Start: 1, End: 1},
+	} {
+		got, ok := ParseReadTarget(s)
+		require.True(t, ok, s)
+		require.Equal(t, want, got, s)
+	}
+	for _, s := range []string{"", "acme/app", "acme/app/", "acme/app//", "acme/app/a b.go", "acme/app/a.go#L0", "acme/app/a.go#Lx", "acme/app/a.go#L9-L3", "acme/app/a.go#L3-9", "a b/app/x", "-/../x"} {
+		_, ok := ParseReadTarget(s)
+		require.False(t, ok, s)
+	}
+}
