@@ -182,8 +182,8 @@ func (h *held) diffResult(head string, d history.DiffResult, subject string, pat
 	text := out.b.String()
 	if len(d.Files) == 0 {
 		text = head + "\n\nNo changes."
-		for _, p := range paths {
-			text = head + "\n\nNo changes at " + tool.QuotePath(p) + "."
+		if len(paths) > 0 { // one, see past
+			text = head + "\n\nNo changes at " + tool.QuotePath(paths[0]) + "."
 		}
 	}
 	var said []string
