@@ -70,6 +70,8 @@ func (e *PatternError) Hint() string {
 
 // Grep searches the lines of the tree's text files. Time grows linearly with
 // the text whatever the pattern is. Symbolic links and submodules are left out.
+// Of more matches than Limit it gives the same each time: in a tree of many files
+// those of runs of files all over it come first, and then what is first by path.
 func (c *Checkout) Grep(ctx context.Context, o GrepOptions) (GrepResult, error) {
 	c.store.searches.Add(1)
 	defer c.store.searches.Add(-1)
@@ -96,22 +98,21 @@ func (c *Checkout) Grep(ctx context.Context, o GrepOptions) (GrepResult, error) 
 	if len(files) >= filesForIndex {
 		defer c.store.wantIndex(c.tree) // for the next one
 	}
-	// Batches keep the order; the first are small, for those who find enough soon.
 	var kept []fileMatches
 	lines := 0
 	var batch []toSearch
-	for size := 32; len(files) > 0 && !res.Limited; size = min(2*size, 8192) {
-		if index.x != nil {
-			size = max(size, 256) // most are left out
+	for order := newSearchOrder(files); !res.Limited; {
+		part := order.next(index.x != nil)
+		if len(part) == 0 {
+			break
 		}
-		hints := index.sift(ctx, files[:min(size, len(files))])
+		hints := index.sift(ctx, part)
 		batch = batch[:0]
 		for i, h := range hints {
 			if h.is == mayMatch {
-				batch = append(batch, toSearch{&tree.Entries[files[i]], h.spans})
+				batch = append(batch, toSearch{&tree.Entries[part[i]], h.spans})
 			}
 		}
-		files = files[len(hints):]
 		found := make([]fileMatches, len(batch))
 		if err := grepBatch(ctx, workers, batch, found, around, limit-res.Matches+1); err != nil {
 			return res, err
@@ -140,6 +141,7 @@ func (c *Checkout) Grep(ctx context.Context, o GrepOptions) (GrepResult, error) 
 			}
 		}
 	}
+	slices.SortFunc(kept, func(a, b fileMatches) int { return cmp.Compare(a.path, b.path) })
 	if lines > 0 {
 		res.Lines = make([]GrepLine, 0, lines)
 	}

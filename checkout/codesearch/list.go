@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// list turns the order into candidates. Files share the list: each further result of a file counts less. Which of its chunks a file
+// list turns the order into candidates. Files share the list: each further result of a file counts less, and so does what is much the
+// same as two results before. Which of its chunks a file
 // shows first is a second question (see local), so that a file found by a class's comment still answers with the function that
 // does the work.
 func (r *ranking) list(limit int) []Candidate {
@@ -15,11 +16,12 @@ func (r *ranking) list(limit int) []Candidate {
 	queue := r.localOrder()        // what it will be
 	shown := map[uint32]int{}      // results of a file so far
 	taken := map[uint32][]span{}   // their lines
+	same := newAgain(r)
 	var out []Candidate
 	for len(out) < limit && len(slots) > 0 {
 		best, bi := -1.0, -1
 		for i, h := range slots {
-			s := h.score
+			s := h.score * same.worth(h.chunk)
 			for range shown[r.ix.chunks[h.chunk].file] {
 				s *= saturation
 			}
@@ -28,12 +30,14 @@ func (r *ranking) list(limit int) []Candidate {
 			}
 		}
 		file := r.ix.chunks[slots[bi].chunk].file
+		found := slots[bi].chunk
 		slots = slices.Delete(slots, bi, bi+1)
 		h, ok := r.next(queue, file, taken)
 		if !ok {
 			continue
 		}
 		shown[file]++
+		same.shown(found, shown[file] == 1, slots)
 		out = append(out, r.joined(h, queue[file], taken))
 	}
 	return out

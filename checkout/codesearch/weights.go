@@ -13,7 +13,7 @@ package codesearch
 //  4. after this first ranking once more, with the words that its best results share (Feedback);
 //  5. plus boosts, in shares of the best score, for what the question names exactly: symbols, quoted text, error messages, paths,
 //     lines of a stack trace (Defines, Phrase, PathNamed, PlaceNamed);
-//  6. in the list, each further result of a file counts less (Saturation), and within a file the kinds of chunks that do the work
+//  6. in the list, each further result of a file counts less (Saturation), the third of what is much the same too (Again), and within a file the kinds of chunks that do the work
 //     and the names that the question speaks come first (Local…).
 //
 // Tried and dropped, since they helped one set and hurt another, or nothing: the share of a name that the question speaks of (but
@@ -84,6 +84,7 @@ type Weights struct {
 
 	Saturation      float64 // × for each earlier result of the same file, for a question in sentences: it is after one place …
 	SaturationTerse float64 // … and for keywords, which look around
+	Again           float64 // × for each earlier result but one that is much the same, of another file
 }
 
 // DefaultWeights is the ranking in use.
@@ -102,7 +103,7 @@ func DefaultWeights() Weights {
 	w.Phrase, w.PhraseFilled, w.Option, w.PathNamed, w.PlaceNamed = 1, .3, 1, .7, 1.2
 	w.FeedbackDocs, w.FeedbackTerms, w.Feedback, w.FeedbackCommon = 8, 16, .1, .2
 	w.Constructor = .75
-	w.Saturation, w.SaturationTerse = .7, .35
+	w.Saturation, w.SaturationTerse, w.Again = .7, .35, .5
 	w.LocalPlain, w.LocalType, w.LocalSmall, w.LocalConstructor, w.LocalName = .8, .5, 1, .8, .2
 	w.NotTest, w.NotDocs = .6, .6
 	w.Aside = .5
@@ -113,7 +114,7 @@ func DefaultWeights() Weights {
 
 // BaseWeights is the yardstick "base": BM25F over functions, with paths weighed, and nothing else.
 func BaseWeights() Weights {
-	w := Weights{K1: 1.2, BBody: .6, BDoc: .4, Name: 3, Parent: 1.5, Signature: 1.5, Doc: 1.5, Body: 1, FileK1: 6, Constructor: 1, NotTest: 1, NotDocs: 1, Aside: 1, Weak: 1, Saturation: 1, SaturationTerse: 1, LocalPlain: 1, LocalType: 1, LocalSmall: 1, LocalConstructor: 1, FeedbackCommon: 1}
+	w := Weights{K1: 1.2, BBody: .6, BDoc: .4, Name: 3, Parent: 1.5, Signature: 1.5, Doc: 1.5, Body: 1, FileK1: 6, Constructor: 1, NotTest: 1, NotDocs: 1, Aside: 1, Weak: 1, Saturation: 1, SaturationTerse: 1, Again: 1, LocalPlain: 1, LocalType: 1, LocalSmall: 1, LocalConstructor: 1, FeedbackCommon: 1}
 	w.Kind = [pathKinds]float64{kindSource: 1, kindTest: .35, kindDocs: .3, kindExample: .3, kindVendored: .25, kindGenerated: .3, kindConfig: .4, kindBench: .35, kindTypes: .6, kindTooling: 1}
 	return w
 }

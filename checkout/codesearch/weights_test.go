@@ -1,6 +1,7 @@
 package codesearch
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -108,4 +109,32 @@ func TestFoldersAreTakenOut(t *testing.T) {
 		require.Equal(t, left, rest)
 		require.Len(t, folders, map[bool]int{true: 2}[left != question], question)
 	}
+}
+
+// Where a tree has the same file for each of many kinds, two of them come first and then what else there is; but the one whose folder the question
+// names comes before all.
+func TestThirdOfAKindCountsLess(t *testing.T) {
+	t.Parallel()
+	files := map[string]string{
+		"src/ledger.go": "package src\n\n// Weigh sums up crates.\nfunc Weigh(n int) int {\n\treturn n + ledger(n)\n}\n",
+	}
+	for _, kind := range []string{"apple", "cherry", "pear", "plum", "quince"} {
+		files["src/"+kind+"/crate.go"] = "package " + kind + "\n\n// Weigh weighs the crates of the cellar, shelf by shelf, and tells the sum of all crates.\n" +
+			"func Weigh(shelves []Shelf) (sum int) {\n\tfor _, crates := range shelves {\n\t\tsum += scale.weigh(crates.count, crates.weight, cellar.offset)\n\t}\n\treturn sum\n}\n\n" +
+			"// Taste bites into one of the crates and says whether the harvest was sweet.\nfunc Taste(n int) bool {\n\treturn sugar(harvest(n)) > limit\n}\n"
+	}
+	ix, err := Build(t.Context(), tree(files), Options{})
+	require.NoError(t, err)
+	rank := func(question, path string, again float64) int {
+		w := DefaultWeights()
+		w.Again = again
+		res, err := ix.SearchWeighted(t.Context(), Query{Question: question}, &w)
+		require.NoError(t, err)
+		return 1 + slices.IndexFunc(res.Candidates, func(c Candidate) bool { return c.Path == path })
+	}
+	on := DefaultWeights().Again
+	const question = "Where are the crates weighed and summed?"
+	require.Greater(t, rank(question, "src/ledger.go", 1), 5)
+	require.Equal(t, 3, rank(question, "src/ledger.go", on))
+	require.Equal(t, 1, rank("Where are the crates of plums weighed and summed?", "src/plum/crate.go", on))
 }

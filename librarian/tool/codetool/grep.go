@@ -37,7 +37,7 @@ func (s *Session) grep() tool.Tool {
 	return tool.New(tool.Definition[GrepArgs]{
 		Name: "grep",
 		Description: "Searches the text files of a checkout line by line and prints `path:line: text`, lines of context as `path-line- text`. " +
-			"At most 50 KiB, a line cut at 500 characters. Lines shown here can be cited. Symbolic links are not followed.",
+			"At most 50 KiB, a line cut at 500 characters. Of more matches than limit it shows, by path, those of files all over the tree. Lines shown here can be cited. Symbolic links are not followed.",
 		Effect:  tool.Read,
 		Verb:    "grep",
 		Subject: s.grepSubject,
