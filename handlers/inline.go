@@ -28,13 +28,13 @@ type inline struct {
 }
 
 func newInline(d *document, segs []span, markdown bool) *inline {
-	in := &inline{doc: d, segs: segs, markdown: markdown, ahead: map[string]int{}}
+	in := &inline{doc: d, segs: segs, markdown: markdown}
 	for _, s := range segs {
 		in.starts = append(in.starts, len(in.text))
 		in.text = append(in.text, d.src[s.start:s.stop]...)
 	}
-	in.mask = make([]bool, len(in.text))
-	in.escaped = make([]bool, len(in.text))
+	both := make([]bool, 2*len(in.text))
+	in.mask, in.escaped = both[:len(in.text)], both[len(in.text):]
 	return in
 }
 
@@ -49,6 +49,9 @@ func (in *inline) next(needle string, from int) int {
 		if i := bytes.Index(in.text[from:], []byte(needle)); i >= 0 {
 			p = from + i
 		}
+	}
+	if in.ahead == nil {
+		in.ahead = map[string]int{}
 	}
 	in.ahead[needle] = p
 	return p

@@ -48,20 +48,36 @@ func scan(src []byte, names []string) *document {
 // blockParser is one for all texts: what it knows of a text it keeps in that text's context.
 var blockParser = sync.OnceValue(func() parser.Parser {
 	return parser.NewParser(
-		parser.WithBlockParsers(append(parser.DefaultBlockParsers(), util.Prioritized(newTables(), 900))...),
+		parser.WithBlockParsers(append(blockParsers(), util.Prioritized(newTables(), 900))...),
 		parser.WithParagraphTransformers(util.Prioritized(linkDefinitions{parser.LinkReferenceParagraphTransformer}, 100)),
 	)
 })
 
+// blockParsers are goldmark's, that of HTML blocks spared what it would refuse.
+func blockParsers() []util.PrioritizedValue {
+	all := parser.DefaultBlockParsers()
+	for i, p := range all {
+		if html := parser.NewHTMLBlockParser(); p.Value == html {
+			all[i].Value = htmlBlocks{html}
+		}
+	}
+	return all
+}
+
 // maxDefinitions is how many lines a paragraph of link definitions may have: goldmark moves all lines behind each one.
 const maxDefinitions = 2_000
 
-// linkDefinitions takes link definitions out of paragraphs of ordinary length.
+// linkDefinitions takes link definitions out of paragraphs of ordinary length that begin with one.
 type linkDefinitions struct{ parser.ParagraphTransformer }
 
 // Transform implements parser.ParagraphTransformer.
 func (l linkDefinitions) Transform(n *ast.Paragraph, r text.Reader, pc parser.Context) {
-	if n.Lines().Len() <= maxDefinitions {
+	lines := n.Lines()
+	if lines.Len() == 0 || lines.Len() > maxDefinitions {
+		return
+	}
+	first := lines.At(0)
+	if text := bytes.TrimSpace(first.Value(r.Source())); len(text) == 0 || text[0] == '[' {
 		l.ParagraphTransformer.Transform(n, r, pc)
 	}
 }

@@ -233,9 +233,14 @@ func clean(s string) string {
 	b.Grow(len(s))
 	prev := ' '
 	for i, r := range s {
+		if r >= ' ' && r < 0x7f || r == '\n' || r == '\t' {
+			b.WriteByte(byte(r))
+			prev = r
+			continue
+		}
 		next, _ := utf8.DecodeRuneInString(s[min(len(s), i+utf8.RuneLen(max(r, 0))):])
 		switch {
-		case r == utf8.RuneError, r == '\n', r == '\t':
+		case r == utf8.RuneError:
 		case r < ' ', r >= 0x7f && r < 0xa0:
 			r = ' '
 		case (r == 0x200c || r == 0x200d) && prev > 0x7f && next > 0x7f: // joins letters, or emoji

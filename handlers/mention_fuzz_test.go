@@ -240,11 +240,12 @@ func hostileBodies(size int) map[string]string {
 	bodies := map[string]string{
 		"blank below lists": strings.Repeat("- ", 99) + "a" + fill("\n"), "quotes below lists": strings.Repeat("> - ", 40) + "a\n" + fill(">\n"),
 		"nested images": strings.Repeat("![", size/8) + "a" + strings.Repeat("](b)", size/8), "ticks": ticks.String(), "stairs": stairs.String(),
+		"tags below a table": "|a|\n|-|\n" + fill("<a\n"),
 		"a wide, tall table": strings.Repeat("|a", size/8) + "\n" + strings.Repeat("|-", size/8) + "\n" + strings.Repeat("a\n", size/4),
 	}
 	for _, s := range []string{
 		"a @librari ", "[", "]", "![", "[a](", "[a](b", "[a](<b", "[a](b \"", "[a](b 'x\\' ", "[a][", "[a]", "[](", "*", "*a ", "*a_", "_a", "**x*", "~a ", "` a", "``", "<", "<a ",
-		"<a\n", "<a b='", "<a b=\"x\" ", "<!--", "a<!-- ", "a<?", "a<!A", "a<![CDATA[", "a</a ", "<code>", "</code>", ">", "> ", ">\n", "- ", "1. ", "> - ", "# a\n", "&", "&#64", "&#64;", "\\", "\\@",
+		"<a\n", "<a>x\n", "<a>x>\n", "<a>\n\n", "</p\n", "<a b='", "<a b=\"x\" ", "<!--", "a<!-- ", "a<?", "a<!A", "a<![CDATA[", "a</a ", "<code>", "</code>", ">", "> ", ">\n", "- ", "1. ", "> - ", "# a\n", "&", "&#64", "&#64;", "\\", "\\@",
 		"http://a ", "http://a/(", "www.", "a@", "@", "@librarian", "@librarian ", "@librarian\n", "@librarian/", "|", "a|b\n-|-\n", "a|b\n-|-\n\n", "a|b\n-|-\n# a\n", "a\n-|-\n", "a|b\n-|-\n2. a\n", "> a|b\n> -|-\na\n", "[a]: b\n", "[a]: b 'c\n", "[\n", "a\n=\n", "    a\n", "~~~\n",
 		"```a`\n", "\n", " ", "\t", "a\r", "- [ ] a\n", "<details>\n", "<script>\n", "* a\n  ", "a\n", "\x00", "\u200b", "> a\n\nb\n\n", "<!-- a -->", "[a]\n\n[b]: c\n\n",
 	} {

@@ -31,7 +31,7 @@ type tables struct {
 
 func newTables() *tables {
 	t := &tables{blocks: map[byte][]parser.BlockParser{}}
-	for _, p := range parser.DefaultBlockParsers() {
+	for _, p := range blockParsers() {
 		b := p.Value.(parser.BlockParser)
 		for _, c := range b.Trigger() { // a paragraph has none, and an indent none but itself
 			t.blocks[c] = append(t.blocks[c], b)
