@@ -144,6 +144,7 @@ func TestSearchRepos(t *testing.T) {
 		{"id":3,"full_name":"x/y","description":null,"language":null,"stargazers_count":0,"pushed_at":null,"topics":[]}`
 	h := newHub(t, map[string]answer{
 		"search/repositories?order=desc&per_page=10&q=widget+language%3A%22Jupyter+Notebook%22+topic%3Acli&sort=stars": {body: `{"total_count":120,"incomplete_results":false,"items":[` + items + `]}`},
+		"search/repositories?order=desc&per_page=10&q=" + strings.Repeat("%E5%BA%AB", 256) + "&sort=stars":             {body: `{"total_count":1,"incomplete_results":true,"items":[{"id":1,"full_name":"acme/one","stargazers_count":1}]}`},
 		"search/repositories?per_page=50&q=org%3Aacme":                                                                 {body: `{"total_count":0,"items":[]}`},
 		"search/repositories?order=desc&per_page=2&q=secret&sort=updated":                                              {body: `{"total_count":3,"items":[{"id":2,"full_name":"acme/secret","private":true,"stargazers_count":1},{"id":1,"full_name":"acme/one","stargazers_count":1}]}`},
 	})
@@ -166,6 +167,8 @@ x/y (★0)`, got.Text)
 	got = call(t, h.tool("search_repos"), `{"query":"secret","sort":"updated","limit":2}`)
 	require.Equal(t, "1 repositories match; showing 1.\n\nacme/one (★1)", got.Text, "W4: nothing is told of what may not be seen, not by a count either")
 	require.NotContains(t, string(got.Data), "secret")
+	got = call(t, h.tool("search_repos"), `{"query":"`+strings.Repeat("庫", 256)+`"}`)
+	require.Equal(t, "1 repositories match; showing 1.\n\nacme/one (★1)\n\n[GitHub's search ran out of time; the list is not complete.]", got.Text, "characters are counted, not bytes")
 
 	for args, want := range map[string]string{
 		`{"query":" "}`:                                "query must not be empty.",
@@ -177,7 +180,7 @@ x/y (★0)`, got.Text)
 		require.True(t, got.IsError)
 		require.Equal(t, want, got.Text)
 	}
-	require.Len(t, h.requests(), 3)
+	require.Len(t, h.requests(), 4)
 }
 
 func TestFailuresOfGitHub(t *testing.T) {
@@ -257,6 +260,9 @@ x/y:c d.go
 	require.Equal(t, "1 matches across 1 repos (github).\n\nacme/one:a.go\n        needle\n        b\n\n[1 matches limit reached. Use limit=2 for more, or refine the pattern.]", got.Text)
 	got = call(t, h.tool("search_github_code"), `{"pattern":"-x","limit":2}`)
 	require.Equal(t, "No matches. Note: only default branches and files under 384 KB are searched; checkout_repo + grep sees everything.", got.Text)
+
+	got = call(t, h.tool("search_github_code"), `{"pattern":"needle","path":"/","limit":1}`)
+	require.Contains(t, got.Text, "acme/one:a.go", "the root is no qualifier")
 
 	many := strings.Repeat(`"o",`, 20) + `"o"`
 	for args, want := range map[string]string{

@@ -17,6 +17,9 @@ const (
 	maxPattern      = 500 // characters of a pattern
 )
 
+// cutAtBytes ends a list that would be too long.
+var cutAtBytes = "[" + tool.Size(tool.MaxBytes) + " limit reached. Refine the pattern.]"
+
 // noMatches is what an empty search of public code says.
 const noMatches = "No matches. Note: private repositories need search_github_code or checkout_repo + grep."
 
@@ -83,19 +86,27 @@ func searchCode(ctx context.Context, g GrepApp, a SearchCodeArgs) (tool.Result, 
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d matches across %d repos (grep.app).\n", len(hits), repoCount(hits))
-	for _, h := range hits {
-		fmt.Fprintf(&b, "\n%s:%s\n", tool.OneLine(h.Repo), tool.QuotePath(h.Path))
+	summary := hitSummary(hits)
+	for n, h := range hits {
+		var entry strings.Builder
+		fmt.Fprintf(&entry, "\n%s:%s\n", tool.OneLine(h.Repo), tool.QuotePath(h.Path))
 		if h.URL != "" {
-			b.WriteString(tool.OneLine(h.URL) + "\n")
+			entry.WriteString(tool.OneLine(h.URL) + "\n")
 		}
 		for i, s := range h.Snippets[:min(len(h.Snippets), maxSnippets)] {
 			if i > 0 {
-				b.WriteString("…\n")
+				entry.WriteString("…\n")
 			}
-			b.WriteString(numbered(s, maxSnippetLines))
+			entry.WriteString(numbered(s, maxSnippetLines))
 		}
+		if b.Len()+entry.Len() > tool.MaxBytes { // how much it answers is up to a third party
+			b.WriteString("\n" + cutAtBytes)
+			hits = hits[:n]
+			break
+		}
+		b.WriteString(entry.String())
 	}
-	return tool.Result{Text: strings.TrimRight(b.String(), "\n"), Summary: hitSummary(hits), Data: tool.JSON(SearchData{Hits: hits})}, nil
+	return tool.Result{Text: strings.TrimRight(b.String(), "\n"), Summary: summary, Data: tool.JSON(SearchData{Hits: hits})}, nil
 }
 
 // failure is an error's text without the mark that says it is final.

@@ -129,6 +129,22 @@ https://forge.example/acme/widgets/blob/main/b.go
 	}
 }
 
+// What a third party answers has its bound here.
+func TestSearchCodeCutsALongAnswer(t *testing.T) {
+	t.Parallel()
+	var texts []string
+	for i := range 3000 {
+		texts = append(texts, fmt.Sprintf("Repository: acme/r%d\nPath: a.go\n\nSnippets:\n--- Snippet 1 (Line 7) ---\n%s\n", i, strings.Repeat("x", 300)))
+	}
+	g, _ := grepApp(t, `{"query":"x","matchCase":false,"matchWholeWords":false,"useRegexp":false}`, plainJSON(blocks(texts...)))
+	got := call(t, ghtool.SearchCode(g), `{"pattern":"x"}`)
+	require.True(t, strings.HasPrefix(got.Text, "3000 matches across 3000 repos (grep.app).\n"), got.Text[:100])
+	require.True(t, strings.HasSuffix(got.Text, "\n\n[50.0KB limit reached. Refine the pattern.]"), got.Text[len(got.Text)-100:])
+	require.Less(t, len(got.Text), tool.MaxBytes+100)
+	require.Less(t, len(got.Data), 2*tool.MaxBytes, "nor do programs get more than is shown")
+	require.Equal(t, "3000 hits · 3000 repos", got.Summary)
+}
+
 func TestSearchCodeWithoutMatches(t *testing.T) {
 	t.Parallel()
 	for _, texts := range [][]string{{"No results found for your query."}, {}} {

@@ -75,6 +75,10 @@ func githubCodeSubject(a SearchGitHubCodeArgs) string {
 	return s
 }
 
+// incomplete is said of an answer whose incomplete_results is set
+// (https://docs.github.com/rest/search/search#timeouts-and-incomplete-results).
+const incomplete = "[GitHub's search ran out of time; the list is not complete.]"
+
 // special is a pattern that GitHub would read as more than one word, or as a qualifier or operator.
 var special = regexp.MustCompile(`[\s:"]|^-|^(?:AND|OR|NOT)$`)
 
@@ -108,11 +112,11 @@ func codeQuery(a SearchGitHubCodeArgs) (q, refusal string) {
 		}
 		parts = append(parts, "user:"+o) // takes organisations too
 	}
-	if a.Language != "" {
-		parts = append(parts, "language:"+qualifier(a.Language))
+	if l := qualifier(a.Language); l != "" {
+		parts = append(parts, "language:"+l)
 	}
-	if a.Path != "" {
-		parts = append(parts, "path:"+qualifier(strings.Trim(a.Path, "/")))
+	if p := qualifier(strings.Trim(a.Path, "/")); p != "" && p != "." { // the root is everything
+		parts = append(parts, "path:"+p)
 	}
 	return strings.Join(parts, " "), ""
 }
@@ -170,7 +174,7 @@ func (g github) runSearchCode(ctx context.Context, a SearchGitHubCodeArgs) (tool
 		said = append(said, note)
 	}
 	if found.Incomplete {
-		said = append(said, "[GitHub's search ran out of time; the list is not complete.]")
+		said = append(said, incomplete)
 	}
 	if waited > time.Second {
 		said = append(said, fmt.Sprintf("[Waited %d seconds for GitHub's limit of 10 code searches a minute.]", int(waited.Seconds())))
@@ -249,7 +253,7 @@ func codeText(hits []codeHit) string {
 			entry.WriteString(numbered(s, maxFragmentLines))
 		}
 		if b.Len()+entry.Len() > tool.MaxBytes {
-			b.WriteString("\n[" + tool.Size(tool.MaxBytes) + " limit reached. Refine the pattern.]\n")
+			b.WriteString("\n" + cutAtBytes)
 			break
 		}
 		b.WriteString(entry.String())

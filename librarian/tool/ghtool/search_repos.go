@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/google/jsonschema-go/jsonschema"
 
@@ -16,7 +17,7 @@ import (
 
 // SearchReposArgs are the arguments of search_repos.
 type SearchReposArgs struct {
-	Query    string `json:"query" jsonschema:"Words to find in names, descriptions and topics; GitHub's qualifiers are allowed (org:acme, stars:>100, in:readme)."`
+	Query    string `json:"query" jsonschema:"Words to find in names, descriptions and topics; GitHub's qualifiers are allowed (org:acme, stars:>100, in:readme). At most 256 characters."`
 	Language string `json:"language,omitempty" jsonschema:"Only repositories mainly in this language, as GitHub names it. Default all."`
 	Topic    string `json:"topic,omitempty" jsonschema:"Only repositories with this topic. Default all."`
 	Sort     string `json:"sort,omitempty" jsonschema:"The order: stars, updated or best-match. Default stars."`
@@ -91,7 +92,7 @@ func (g github) runSearchRepos(ctx context.Context, a SearchReposArgs) (tool.Res
 		return tool.Errorf("%s", no), nil
 	case strings.TrimSpace(a.Query) == "" && a.Language == "" && a.Topic == "":
 		return tool.Errorf("query must not be empty."), nil
-	case len(a.Query) > 256: // GitHub's own limit
+	case utf8.RuneCountInString(a.Query) > 256: // GitHub's own limit
 		return tool.Errorf("query must be at most 256 characters."), nil
 	case sort == "":
 		sort = "stars"
@@ -111,8 +112,9 @@ func (g github) runSearchRepos(ctx context.Context, a SearchReposArgs) (tool.Res
 		query.Set("order", "desc")
 	}
 	var found struct {
-		Total int       `json:"total_count"`
-		Items []repoHit `json:"items"`
+		Total      int       `json:"total_count"`
+		Incomplete bool      `json:"incomplete_results"`
+		Items      []repoHit `json:"items"`
 	}
 	if err := g.getJSON(ctx, nil, "search/repositories", query, acceptJSON, &found); err != nil {
 		return refusal(ctx, "search_repos", err, "Try again with fewer qualifiers, or name the repository for checkout_repo.")
@@ -132,7 +134,11 @@ func (g github) runSearchRepos(ctx context.Context, a SearchReposArgs) (tool.Res
 		data.Repos = append(data.Repos, r.FullName)
 		data.Found = append(data.Found, FoundRepo{r.FullName, r.URL, tool.OneLine(tool.Clip(r.Description, 300)), r.Language, r.Stars, r.PushedAt[:min(len(r.PushedAt), len("2006-01-02"))], r.Archived, r.Fork, r.Topics})
 	}
-	return tool.Result{Text: strings.TrimRight(b.String(), "\n"), Subject: reposSubject(a),
+	var said []string
+	if found.Incomplete {
+		said = append(said, incomplete)
+	}
+	return tool.Result{Text: tool.Notices(strings.TrimRight(b.String(), "\n"), said...), Subject: reposSubject(a),
 		Summary: tool.Count(len(shown), "repo", "repos"), Data: tool.JSON(data)}, nil
 }
 
