@@ -72,11 +72,11 @@ func pullFor(place librarian.Place, adm admission) *agent.Pull {
 	}
 	head := headOf(place, adm.thread)
 	out := &agent.Pull{
-		Head: oneLine(quote(p.HeadRef, 100), 100), Base: oneLine(quote(p.BaseRef, 100), 100),
+		Head: oneLine(plain(p.HeadRef, 100), 100), Base: oneLine(plain(p.BaseRef, 100), 100),
 		Ref: head.Ref, SHA: head.SHA, BaseSHA: p.BaseSHA, Changed: max(p.Changed, len(p.Files)),
 	}
 	for _, f := range p.Files[:min(len(p.Files), maxFiles)] {
-		out.Files = append(out.Files, oneLine(quote(f, 300), 300))
+		out.Files = append(out.Files, oneLine(plain(f, 300), 300))
 	}
 	return out
 }
@@ -85,7 +85,7 @@ func reviewFor(place librarian.Place) *agent.Review {
 	if place.Path == "" {
 		return nil
 	}
-	return &agent.Review{Path: oneLine(quote(place.Path, 300), 300), Line: place.Line, Hunk: quote(place.Hunk, maxHunk)}
+	return &agent.Review{Path: oneLine(plain(place.Path, 300), 300), Line: place.Line, Hunk: plain(place.Hunk, maxHunk)}
 }
 
 // scope is where to start looking: what the request says, else what the question names and this run may read, else the
@@ -160,7 +160,7 @@ func namedRepos(question, host string) []string {
 // what was written or edited after the question is left out.
 func (r *Runner) threadFor(ctx context.Context, q librarian.Request, adm admission) agent.Thread {
 	t := adm.thread
-	out := agent.Thread{Title: oneLine(quote(t.Title, 300), 300)}
+	out := agent.Thread{Title: oneLine(plain(t.Title, 300), 300)}
 	roles := map[int64]string{}
 	role := func(p librarian.Principal) (string, bool) {
 		if p.ID == q.Principal.ID && p.ID != 0 {

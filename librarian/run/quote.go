@@ -4,23 +4,18 @@ import (
 	"fmt"
 	"strings"
 	"unicode"
+
+	"github.com/librarian-app/librarian/librarian/tool"
 )
 
-// quote makes text of others fit for the first context: what no reader of the thread sees is taken out (HTML comments, also
+// quote makes a body of others fit for the first context: what no reader of the thread sees is taken out (HTML comments, also
 // ones that never close; invisible and direction-changing characters), and what is longer than limit characters is cut.
-func quote(text string, limit int) string {
-	var b strings.Builder
-	for rest := text; ; {
-		before, after, found := strings.Cut(rest, "<!--")
-		b.WriteString(before)
-		if !found {
-			break
-		}
-		_, rest, found = strings.Cut(after, "-->")
-		if !found {
-			break
-		}
-	}
+func quote(markdown string, limit int) string {
+	return plain(tool.WithoutComments(strings.ReplaceAll(markdown, "\r\n", "\n")), limit)
+}
+
+// plain does the same for what is no Markdown, a title or a piece of a diff: a comment in it is seen.
+func plain(text string, limit int) string {
 	text = strings.TrimSpace(strings.Map(func(r rune) rune {
 		switch {
 		case r == '\n' || r == '\t':
@@ -29,7 +24,7 @@ func quote(text string, limit int) string {
 			return -1
 		}
 		return r
-	}, strings.ReplaceAll(b.String(), "\r\n", "\n")))
+	}, strings.ReplaceAll(text, "\r\n", "\n")))
 	if r := []rune(text); len(r) > limit {
 		return strings.TrimSpace(string(r[:limit])) + fmt.Sprintf("\n[cut after %d characters]", limit)
 	}

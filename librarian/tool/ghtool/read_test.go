@@ -204,7 +204,7 @@ func TestReadThreadOfAPullRequest(t *testing.T) {
 		"repos/acme/one/issues/7/comments?page=1&per_page=100": get("[" + comment("", "NONE", "late\u200b\u202e \u001b[31mword", "2026-01-05T00:00:00Z", "") + "]"),
 		"repos/acme/one/pulls/7":                               get(`{"merged":false,"draft":true,"changed_files":2,"additions":10,"deletions":3,"review_comments":1,"head":{"ref":"topic","sha":"abc"},"base":{"ref":"main"}}`),
 		"repos/acme/one/pulls/7/reviews?page=1&per_page=100":   get(`[{"user":{"login":"bob"},"author_association":"OWNER","body":"No.","state":"CHANGES_REQUESTED","submitted_at":"2026-01-03T00:00:00Z"},{"user":{"login":"bob"},"body":"","state":"COMMENTED","submitted_at":"2026-01-02T00:00:00Z"}]`),
-		"repos/acme/one/pulls/7/comments?page=1&per_page=100":  get("[" + comment("bob", "OWNER", "here", "2026-01-02T00:00:00Z", `,"path":"a.go","line":4`) + "]"),
+		"repos/acme/one/pulls/7/comments?page=1&per_page=100":  get("[" + comment("bob", "OWNER", "here `<!-- seen -->`", "2026-01-02T00:00:00Z", `,"path":"a.go","line":4`) + "]"),
 		"repos/acme/one/pulls/7/files?per_page=100":            get(`[{"filename":"a.go","status":"modified","additions":9,"deletions":3}]`),
 	})
 	got := call(t, h.tool("read_thread"), `{"owner":"acme","repo":"one","number":7}`)
@@ -220,7 +220,7 @@ Opened by @ann (MEMBER) on 2026-01-01T00:00:00Z:
 > Done
 
 Remark 1 by @bob (OWNER) on 2026-01-02T00:00:00Z, at a.go:4:
-> here
+> here ` + "`<!-- seen -->`" + `
 
 Remark 2 by @bob (OWNER) on 2026-01-03T00:00:00Z, review changes_requested:
 > No.

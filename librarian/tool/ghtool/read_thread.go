@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -348,12 +347,9 @@ func (r remark) text(n int) string {
 	return s + ":\n" + quote(r.Body)
 }
 
-// hidden is markup that GitHub does not show: comments, closed or not.
-var hidden = regexp.MustCompile(`(?s)<!--.*?(?:-->|$)`)
-
 // quote marks text from outside as such, line by line, without what a reader of the page would not see.
 func quote(body string) string {
-	body = strings.TrimSpace(hidden.ReplaceAllString(strings.ReplaceAll(body, "\r\n", "\n"), ""))
+	body = strings.TrimSpace(tool.WithoutComments(strings.ReplaceAll(body, "\r\n", "\n")))
 	body, n := tool.ClipRunes(body, maxRemarkChars)
 	var b strings.Builder
 	for line := range strings.SplitSeq(body, "\n") {
