@@ -16,7 +16,7 @@ const (
 	CommandForget   = "forget"
 	CommandContinue = "continue" // <run id> <question>
 
-	// Look-ups: one tool, no model.
+	// Look-ups: one tool, no model. See [librarian.CodeSpan] for backticks.
 	CommandRead         = "read"               // owner/repo/path#L10-L40
 	CommandSearchRepos  = "search_repos"       // query
 	CommandSearchCode   = "search_code"        // pattern

@@ -22,13 +22,37 @@ func cutLines(s string) (target, lines string, ok bool) {
 	return s[:i], s[i+1:], true
 }
 
+// CodeSpan gives what stands between backticks where those are around all of s, as people write code in a comment; else s.
+func CodeSpan(s string) string {
+	inner := strings.TrimLeft(s, "`")
+	ticks := s[:len(s)-len(inner)]
+	inner, ok := strings.CutSuffix(inner, ticks)
+	if !ok || ticks == "" || strings.TrimSpace(inner) == "" || strings.HasSuffix(inner, "`") {
+		return s
+	}
+	for rest := inner; rest != ""; {
+		rest = rest[strings.IndexByte(rest+"`", '`'):]
+		run := len(rest) - len(strings.TrimLeft(rest, "`"))
+		if run == len(ticks) {
+			return s
+		}
+		rest = rest[run:]
+	}
+	if len(inner) > 2 && inner[0] == ' ' && inner[len(inner)-1] == ' ' { // so that a backtick can stand at an end
+		inner = inner[1 : len(inner)-1]
+	}
+	return inner
+}
+
 // ParseReadTarget reads the argument of the command "read": owner/repo/path, with an optional #L10 or
-// #L10-L40. ok is false for anything else.
+// #L10-L40; a path with spaces needs backticks around the whole. ok is false for anything else.
 func ParseReadTarget(s string) (ReadTarget, bool) {
 	var t ReadTarget
-	if s == "" || strings.ContainsFunc(s, unicode.IsSpace) {
+	code := CodeSpan(s)
+	if s == "" || code == s && strings.ContainsFunc(s, unicode.IsSpace) {
 		return t, false
 	}
+	s = code
 	s, lines, hasLines := cutLines(s)
 	parts := strings.SplitN(s, "/", 3)
 	if len(parts) != 3 || strings.Trim(parts[2], "/") == "" {

@@ -178,7 +178,7 @@ func places(evidence []tool.Evidence, sources report.Sources) []librarian.Locati
 func lookUpCall(command, rest string) (repo, name string, args map[string]any, ok bool) {
 	rest = strings.TrimSpace(rest)
 	first, more, _ := strings.Cut(rest, " ")
-	more = strings.TrimSpace(more)
+	more = librarian.CodeSpan(strings.TrimSpace(more))
 	switch command {
 	case "read":
 		t, ok := librarian.ParseReadTarget(rest)
@@ -198,7 +198,7 @@ func lookUpCall(command, rest string) (repo, name string, args map[string]any, o
 	case "search_repos":
 		return "", command, map[string]any{"query": rest}, rest != ""
 	case "search_code", "search_github_code":
-		return "", command, map[string]any{"pattern": rest}, rest != ""
+		return "", command, map[string]any{"pattern": librarian.CodeSpan(rest)}, rest != ""
 	}
 	return "", "", nil, false
 }
