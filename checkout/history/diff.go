@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -304,11 +305,14 @@ func (p *parser) add(d DiffLine) error {
 	return nil
 }
 
+// quoted is a name as git quotes it, at the beginning of a text.
+var quoted = regexp.MustCompile(`^"(?:[^"\\]|\\.)*"`)
+
 // headerPath takes the path from "a/x b/x"; renames say it better further down.
 func headerPath(s string) string {
 	if strings.HasPrefix(s, `"`) {
-		if i := strings.Index(s, `" `); i > 0 {
-			return strings.TrimPrefix(unquote(s[:i+1]), "a/")
+		if first := quoted.FindString(s); first != "" {
+			return strings.TrimPrefix(unquote(first), "a/")
 		}
 	}
 	if n := len(s); n%2 == 1 && s[n/2] == ' ' {

@@ -55,8 +55,11 @@ func (e *BudgetError) Hint() string { return "Narrow it: name a path, or look at
 // maxBlobs bounds one batch: more means that the question is too wide.
 const maxBlobs = 50_000
 
-// commitFormat prints a commit as fields that end in NUL.
-const commitFormat = "--format=tformat:%H%x00%P%x00%an%x00%ae%x00%at%x00%s%x00%b%x00%x01"
+// commitFormat prints a commit, with -z, as so many fields that each end in NUL: the one byte that is in no message.
+const (
+	commitFormat = "--format=tformat:%H%x00%P%x00%an%x00%ae%x00%at%x00%s%x00%b"
+	commitFields = 7
+)
 
 // details reads the commits named, in the order given.
 func details(ctx context.Context, c *checkout.Checkout, shas []string) ([]Commit, error) {
@@ -67,23 +70,23 @@ func details(ctx context.Context, c *checkout.Checkout, shas []string) ([]Commit
 	err := c.Git(ctx, strings.NewReader(strings.Join(shas, "\n")+"\n"), func(r io.Reader) error {
 		br := bufio.NewReader(io.LimitReader(r, 256<<20))
 		for {
-			rec, err := br.ReadString(1)
-			if errors.Is(err, io.EOF) {
-				return nil
-			}
-			if err != nil {
-				return err
-			}
-			f := strings.Split(strings.TrimPrefix(strings.TrimSuffix(rec, "\x01"), "\n"), "\x00")
-			if len(f) < 7 {
-				continue // a message that holds our separators
+			var f [commitFields]string
+			for i := range f {
+				field, err := br.ReadString(0)
+				if i == 0 && field == "" && errors.Is(err, io.EOF) {
+					return nil
+				}
+				if err != nil {
+					return err
+				}
+				f[i] = strings.TrimSuffix(field, "\x00")
 			}
 			var at int64
 			_, _ = fmt.Sscan(f[4], &at)
 			out = append(out, Commit{SHA: f[0], Parents: strings.Fields(f[1]), Author: text(f[2], 200), Email: text(f[3], 200),
 				Date: time.Unix(at, 0).UTC(), Subject: text(f[5], 500), Body: strings.TrimSpace(text(f[6], 4000))})
 		}
-	}, "log", "--no-walk=unsorted", "--stdin", commitFormat)
+	}, "log", "-z", "--no-walk=unsorted", "--stdin", commitFormat)
 	if err != nil {
 		return nil, fmt.Errorf("history: %w", err)
 	}
