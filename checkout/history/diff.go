@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/librarian-app/librarian/checkout"
 )
@@ -38,9 +39,12 @@ type FileDiff struct {
 	Path    string // in To; in From for a deleted file
 	OldPath string // for a renamed file
 	Binary  bool
-	Added   int // lines, as far as they were read
+	Mode    string // "100644 → 100755" if that changed, else ""
+	Added   int    // lines, as far as they were read
 	Removed int
-	Lines   []DiffLine
+	// AddedCRLF and RemovedCRLF are how many of those end in CR LF, which Text does not show.
+	AddedCRLF, RemovedCRLF int
+	Lines                  []DiffLine
 }
 
 // DiffLine is one line of a diff.
@@ -225,6 +229,10 @@ func (p *parser) line(l string) error {
 		p.file.Status = 'A'
 	case strings.HasPrefix(l, "deleted file mode "):
 		p.file.Status = 'D'
+	case strings.HasPrefix(l, "old mode "):
+		p.file.Mode = l[len("old mode "):]
+	case strings.HasPrefix(l, "new mode "):
+		p.file.Mode += " → " + l[len("new mode "):]
 	case strings.HasPrefix(l, "rename from "):
 		p.file.Status, p.file.OldPath = 'R', unquote(l[len("rename from "):])
 	case strings.HasPrefix(l, "rename to "):
@@ -276,7 +284,8 @@ func (p *parser) hunkLine(l string) error {
 	if l == "" {
 		l = " "
 	}
-	d := DiffLine{Op: l[0], Text: text(strings.TrimSuffix(l[1:], "\r"), 2000)}
+	line, cr := strings.CutSuffix(l[1:], "\r")
+	d := DiffLine{Op: l[0], Text: text(fromLatin1(line), 2000)}
 	switch l[0] {
 	case ' ':
 		d.Old, d.New = p.old, p.new
@@ -285,14 +294,36 @@ func (p *parser) hunkLine(l string) error {
 		d.Old = p.old
 		p.old, p.leftOld = p.old+1, p.leftOld-1
 		p.file.Removed++
+		if cr {
+			p.file.RemovedCRLF++
+		}
 	case '+':
 		d.New = p.new
 		p.new, p.leftNew = p.new+1, p.leftNew-1
 		p.file.Added++
+		if cr {
+			p.file.AddedCRLF++
+		}
 	default: // "\ No newline at end of file"
 		return nil
 	}
 	return p.add(d)
+}
+
+// fromLatin1 makes bytes that are no UTF-8 the characters they are in Latin-1, as a file of such is read.
+func fromLatin1(s string) string {
+	if utf8.ValidString(s) {
+		return s
+	}
+	out := make([]byte, 0, len(s)+len(s)/8)
+	for n := 0; s != ""; s = s[n:] {
+		var r rune
+		if r, n = utf8.DecodeRuneInString(s); r == utf8.RuneError && n == 1 {
+			r = rune(s[0])
+		}
+		out = utf8.AppendRune(out, r)
+	}
+	return string(out)
 }
 
 func (p *parser) add(d DiffLine) error {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -75,6 +74,14 @@ func Log(ctx context.Context, c *checkout.Checkout, o LogOptions) (LogResult, er
 		if o.Touched, err = ere(pattern); err != nil {
 			return res, &checkout.PatternError{Pattern: pattern, Err: err, Plain: "use added to search for plain text"}
 		}
+	}
+	for _, p := range [][2]string{{"added", o.Added}, {"touched", pattern}, {"author", o.Author}} {
+		if strings.ContainsRune(p[1], 0) {
+			return res, &InputError{What: p[0], Reason: "has a NUL character, which no text holds"}
+		}
+	}
+	if strings.Contains(o.Author, "\n") { // to git each line is a pattern, and an empty one fits everybody
+		return res, &InputError{What: "author", Reason: "has more than one line"}
 	}
 	if o.Added != "" && o.Touched != "" {
 		return res, &InputError{What: "a search", Reason: "is either for added text or for touched lines, not for both"}
@@ -207,9 +214,8 @@ func (r *LogResult) list(ctx context.Context, c *checkout.Checkout, o LogOptions
 		if o.Author != "" {
 			args = append(args, "--author="+o.Author)
 		}
-		if !o.Since.IsZero() {
-			args = append(args, "--min-age=-1", "--max-age="+strconv.FormatInt(o.Since.Unix(), 10))
-			args = slices.DeleteFunc(args, func(a string) bool { return a == "--min-age=-1" })
+		if !o.Since.IsZero() { // to git no time is before 1970, and a negative one is far ahead
+			args = append(args, "--max-age="+strconv.FormatInt(max(o.Since.Unix(), 0), 10))
 		}
 		var in strings.Builder
 		for _, f := range all {

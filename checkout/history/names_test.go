@@ -2,6 +2,7 @@ package history_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -42,4 +43,32 @@ func TestMessagesWithControlCharacters(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, odd, show.SHA)
 	require.Equal(t, []string{ids["one"]}, show.Parents)
+}
+
+// What a line does not show is told beside it, and bytes of Latin-1 are the characters that a file of them is read as.
+func TestChangesThatLinesDoNotShow(t *testing.T) {
+	t.Parallel()
+	_, c, _ := open(t, "-- @commit one --\n-- ends --\na\nb\n-- latin --\nna\xefve\n-- run --\nx\n-- utf8 --\nï\xef\xbf\xbd\n"+
+		"-- @commit two --\n-- ends --\na\r\nb\r\n-- latin --\nna\xefve caf\xe9\n-- run (exec) --\nx\n-- utf8 --\nï\xef\xbf\xbd2\n")
+	r, err := history.Show(t.Context(), c, "", history.DiffOptions{})
+	require.NoError(t, err)
+	require.Len(t, r.Files, 4)
+	require.Equal(t, [4]int{2, 2, 2, 0}, [4]int{r.Files[0].Added, r.Files[0].Removed, r.Files[0].AddedCRLF, r.Files[0].RemovedCRLF})
+	require.Equal(t, "naïve", r.Files[1].Lines[1].Text)
+	require.Equal(t, "naïve café", r.Files[1].Lines[2].Text)
+	require.Equal(t, "100644 → 100755", r.Files[2].Mode)
+	require.Equal(t, "ï\uFFFD", r.Files[3].Lines[1].Text)
+}
+
+func TestLogOfOddLimits(t *testing.T) {
+	t.Parallel()
+	_, c, _ := open(t, past)
+	r, err := history.Log(t.Context(), c, history.LogOptions{Since: time.Date(1960, 1, 1, 0, 0, 0, 0, time.UTC)})
+	require.NoError(t, err)
+	require.Len(t, r.Commits, 5, "git knows no time before 1970")
+	for _, o := range []history.LogOptions{{Added: "a\x00"}, {Touched: "a\x00"}, {Author: "a\x00"}, {Author: "\nAnn"}} {
+		_, err := history.Log(t.Context(), c, o)
+		var refused *history.InputError
+		require.ErrorAs(t, err, &refused)
+	}
 }

@@ -267,3 +267,10 @@ exec git "$@"
 		require.ErrorIs(t, err, context.Canceled, name)
 	}
 }
+
+// What changed and no line shows is told with the file.
+func TestGitShowTellsOfModesAndLineEnds(t *testing.T) {
+	t.Parallel()
+	b := oneRepo(t, "-- @commit one --\n-- crlf --\na\r\n-- lf --\na\n-- run --\nx\n-- @commit two --\n-- crlf --\na\n-- lf --\na\r\n-- run (exec) --\nx\n")
+	require.Contains(t, b.ok(t, "git_show", `{}`).Text, "3 files changed:\nM crlf (+1 −1, line ends CRLF → LF)\nM lf (+1 −1, line ends LF → CRLF)\nM run (+0 −0, mode 100644 → 100755)\n")
+}

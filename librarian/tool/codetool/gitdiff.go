@@ -154,7 +154,7 @@ func (h *held) diffResult(head string, d history.DiffResult, subject string, pat
 		data.Paths = append(data.Paths, f.Path)
 		added, removed = added+f.Added, removed+f.Removed
 		if len(data.Paths) <= 200 {
-			fmt.Fprintf(&summary, "\n%s %s (+%d −%d)", string(f.Status), renamed(f), f.Added, f.Removed)
+			fmt.Fprintf(&summary, "\n%s %s (+%d −%d%s)", string(f.Status), renamed(f), f.Added, f.Removed, unseen(f))
 		}
 	}
 	if n := len(d.Files) - 200; n > 0 {
@@ -233,6 +233,22 @@ func (h *held) diffLines(out *listing, e *ranges, d history.DiffResult, f histor
 		}
 	}
 	return true
+}
+
+// unseen is what changed of a file and no line shows.
+func unseen(f history.FileDiff) string {
+	said := ""
+	if f.Mode != "" {
+		said = ", mode " + f.Mode
+	}
+	switch {
+	case f.Added == 0 || f.Removed == 0:
+	case f.AddedCRLF == 0 && f.RemovedCRLF == f.Removed:
+		said += ", line ends CRLF → LF"
+	case f.RemovedCRLF == 0 && f.AddedCRLF == f.Added:
+		said += ", line ends LF → CRLF"
+	}
+	return said
 }
 
 func renamed(f history.FileDiff) string {
