@@ -99,6 +99,7 @@ func ParseRepo(text, defaultHost string) (Spec, error) {
 			s.Host = strings.ToLower(defaultHost)
 		}
 	}
+	s.Host = oneName(s.Host, strings.ToLower(defaultHost), s.HTTP)
 	if !hostForm.MatchString(s.Host) {
 		return bad("its host is malformed")
 	}
@@ -135,6 +136,22 @@ func ParseRepo(text, defaultHost string) (Spec, error) {
 	}
 	s.Path = strings.Join(segs, "/")
 	return s, nil
+}
+
+// oneName gives a host that is written in several ways one name, so that it is one store and one set of credentials:
+// without the port that the scheme has anyway, and GitHub's without the "www." that only redirects.
+func oneName(host, defaultHost string, http bool) string {
+	port := ":443"
+	if http {
+		port = ":80"
+	}
+	if host != defaultHost {
+		host = strings.TrimSuffix(host, port)
+	}
+	if host == "www."+defaultHost {
+		return defaultHost
+	}
+	return host
 }
 
 // deepLink cuts what follows the repository in a link to something inside it,
