@@ -273,7 +273,8 @@ func (s *Store) bring(ctx context.Context, k storeKey, req Request, ref string, 
 	// The checkout at hand is the proof that these credentials were checked.
 	req.Checked = true
 	sha := ref
-	if short := strings.ToLower(ref); shortSHA.MatchString(short) {
+	// A branch that was asked for by a name like that stays what it was.
+	if short := strings.ToLower(ref); shortSHA.MatchString(short) && s.readRefs(k).Refs[ref].SHA == "" {
 		if full, err := s.expand(ctx, k, short); err == nil {
 			sha = full
 		}

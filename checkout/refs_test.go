@@ -260,7 +260,10 @@ func TestIDsInCapitals(t *testing.T) {
 	checkouttest.Git(t, srv.Dir("acme/one"), "update-ref", "refs/heads/DEADBEEF", ids["third"])
 	s := newStore(t, srv, nil)
 	r := repo(srv, "acme/one")
-	for ref, id := range map[string]string{strings.ToUpper(ids["first"]): "first", strings.ToUpper(ids["first"][:10]): "first", "DEADBEEF": "third"} {
+	branch := ids["second"][:9] // a branch by the short id of another commit is the branch, also once that commit is there
+	checkouttest.Git(t, srv.Dir("acme/one"), "update-ref", "refs/heads/"+branch, ids["third"])
+	acquire(t, s, checkout.Request{Repo: r, Ref: ids["second"]})
+	for ref, id := range map[string]string{strings.ToUpper(ids["first"]): "first", strings.ToUpper(ids["first"][:10]): "first", "DEADBEEF": "third", branch: "third"} {
 		c := acquire(t, s, checkout.Request{Repo: r, Ref: ref})
 		require.Equal(t, ids[id], c.SHA(), ref)
 		sha, err := c.Bring(t.Context(), ref, 1)
