@@ -15,16 +15,21 @@ func Enclosing(path string, src []byte, line int) (Node, bool) {
 // Enclosing is the same for an outline that is already there.
 func (o Outline) Enclosing(line int) (Node, bool) {
 	best := -1
-	for i, d := range o.Decls {
+	all := o.All()
+	for i, d := range all {
 		if line < d.DocStart || line > d.End {
 			continue
 		}
-		if best < 0 || d.End-d.DocStart <= o.Decls[best].End-o.Decls[best].DocStart {
+		if best < 0 || d.End-d.DocStart <= all[best].End-all[best].DocStart {
 			best = i
 		}
 	}
 	if best < 0 {
 		return Node{}, false
 	}
-	return Node{Decl: o.Decls[best], Method: o.Method}, true
+	method := o.Method
+	if len(o.Tests) > 0 && all[best].Kind == "test" {
+		method = MethodHeuristic
+	}
+	return Node{Decl: all[best], Method: method}, true
 }

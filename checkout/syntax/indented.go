@@ -2,6 +2,7 @@ package syntax
 
 import (
 	"bytes"
+	"cmp"
 	"strings"
 )
 
@@ -27,6 +28,10 @@ func (f *file) indented() {
 
 // lineDecl says what one line declares.
 func (f *file) lineDecl(n int, t []byte, col int) (kind, name string) {
+	if f.lang.name == "shell" && batsTest(t) {
+		bare := bytes.TrimSpace(bytes.TrimRight(t[len("@test "):], "{ \t"))
+		return "test", cmp.Or(f.rawString(f.lines[n-1], f.lines[n]), string(bare))
+	}
 	words := t
 	for range 4 {
 		w := leadingWord(words)
@@ -96,6 +101,11 @@ func (f *file) lineDecl(n int, t []byte, col int) (kind, name string) {
 		return "", ""
 	}
 	return "", ""
+}
+
+// batsTest is the first line of a test in Bats.
+func batsTest(t []byte) bool {
+	return bytes.HasPrefix(t, []byte("@test ")) && bytes.HasSuffix(bytes.TrimRight(t, " \t"), []byte("{"))
 }
 
 func leadingWord(t []byte) []byte {

@@ -21,6 +21,7 @@ type Outline struct {
 	Language string // "" when not known
 	Method   string // how it was found: MethodTreeSitter or MethodHeuristic
 	Decls    []Decl
+	Tests    []Decl // by heuristic: blocks that a test framework's calls are given (JavaScript, TypeScript): they declare nothing that code can name
 }
 
 // Decl is one declaration. Lines count from 1 and are inclusive.
@@ -57,6 +58,9 @@ func NewOutline(path string, src []byte) Outline {
 		return out
 	}
 	f := newFile(lang, src)
+	if lang.name == "javascript" || lang.name == "typescript" {
+		out.Tests = f.testCalls()
+	}
 	if f.parse(path) {
 		out.Method, out.Decls = MethodTreeSitter, f.decls
 		return out
@@ -174,7 +178,7 @@ func (f *file) isAnnotation(n int) bool {
 	case "cpp", "c":
 		return bytes.HasPrefix(t, []byte("template"))
 	}
-	return t[0] == '@' && len(t) > 1 && isWordStart(t[1])
+	return t[0] == '@' && len(t) > 1 && isWordStart(t[1]) && f.lang.name != "shell"
 }
 
 // finish fills in what every family shares: doc comments, parents, bounds.

@@ -64,15 +64,16 @@ func (s *Session) runOutline(ctx context.Context, a OutlineArgs) (tool.Result, e
 		return refused(no), err
 	}
 	o := syntax.NewOutline(t.path, []byte(tool.ReadText(raw).Body))
+	decls := o.All()
 	data := OutlineData{Repo: t.h.key, SHA: t.h.Checkout.SHA(), Path: t.path, Language: o.Language, Method: o.Method, Decls: []Declaration{}}
-	result := tool.Result{Subject: at(s.label(t.h.key), t.path), Summary: tool.Count(len(o.Decls), "declaration", "declarations")}
-	if len(o.Decls) == 0 {
+	result := tool.Result{Subject: at(s.label(t.h.key), t.path), Summary: tool.Count(len(decls), "declaration", "declarations")}
+	if len(decls) == 0 {
 		result.Text = fmt.Sprintf("No declarations found in %s (%s). Use read or grep.", tool.QuotePath(t.path), language(o))
 		result.Data = tool.JSON(data)
 		return result, nil
 	}
 	out := listing{limit: maxDeclarations}
-	for _, d := range o.Decls {
+	for _, d := range decls {
 		what := d.Signature
 		if what == "" {
 			what = d.Kind + " " + d.Name
@@ -95,6 +96,9 @@ func (s *Session) runOutline(ctx context.Context, a OutlineArgs) (tool.Result, e
 func language(o syntax.Outline) string {
 	if o.Language == "" {
 		return "language not known"
+	}
+	if len(o.Tests) > 0 && o.Method != syntax.MethodHeuristic {
+		return o.Language + ", " + o.Method + ", tests by " + syntax.MethodHeuristic
 	}
 	return o.Language + ", " + o.Method
 }

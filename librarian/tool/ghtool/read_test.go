@@ -220,7 +220,7 @@ Opened by @ann (MEMBER) on 2026-01-01T00:00:00Z:
 > Done
 
 Remark 1 by @bob (OWNER) on 2026-01-02T00:00:00Z, at a.go:4:
-> here ` + "`<!-- seen -->`" + `
+> here `+"`<!-- seen -->`"+`
 
 Remark 2 by @bob (OWNER) on 2026-01-03T00:00:00Z, review changes_requested:
 > No.

@@ -1,0 +1,86 @@
+package syntax
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestTestCalls(t *testing.T) {
+	t.Parallel()
+	src := `import { test } from 'x'
+
+const helper = () => { it }
+
+// About waiting.
+describe("the queue's (head", () => {
+  beforeEach(() => {
+    reset()
+  })
+
+  it('waits', async () => {
+    await wait()
+  })
+  it.each([
+    { a: 1 },
+  ])("holds %i", ({ a }) => {
+    expect(a)
+  })
+  xit.skip(` + "`later`" + `, function () {
+    function inner() {
+      return text.match(/[)]it[{}"]/) ]
+    }
+  })
+  it('has no body')
+  it(named, () => {
+  })
+})
+run.test("no framework", () => {
+})
+`
+	for _, path := range []string{"a.js", "a.test.ts", "b.tsx"} {
+		o := NewOutline(path, []byte(src))
+		var got []string
+		for _, d := range o.All() {
+			if d.Kind == "test" || d.Name == "inner" {
+				got = append(got, fmt.Sprintf("%s%d %d-%d %s", strings.Repeat(" ", d.Depth), d.DocStart, d.Start, d.End, d.Name))
+			}
+		}
+		require.Equal(t, []string{"5 6-27 the queue's (head", " 11 11-13 waits", " 14 14-18 holds %i", " 19 19-23 later", "  20 20-22 inner"}, got, path)
+		for _, d := range o.Decls {
+			require.NotEqual(t, "test", d.Kind)
+		}
+		for line, want := range map[int]string{12: "waits", 17: "holds %i", 21: "inner", 23: "later", 8: "the queue's (head"} {
+			n, ok := o.Enclosing(line)
+			require.True(t, ok)
+			require.Equal(t, want, n.Name, line)
+		}
+		_, ok := o.Enclosing(29)
+		require.False(t, ok)
+	}
+	require.Empty(t, NewOutline("a.go", []byte("package a\nfunc x() {\nit(\"x\", func() {\n})\n}\n")).Tests)
+}
+
+func TestBats(t *testing.T) {
+	t.Parallel()
+	o := NewOutline("a.bats", []byte("setup() {\n  load x\n}\n\n# Of an \"empty\" suite.\n@test \"empty: it's {an} error\" {\n  run x\n}\n\n@test bare_name {\n  f() {\n    y\n  }\n}\n"))
+	var got []string
+	for _, d := range o.Decls {
+		got = append(got, fmt.Sprintf("%s %s %d %d-%d", d.Kind, d.Name, d.DocStart, d.Start, d.End))
+	}
+	require.Equal(t, []string{"function setup 1 1-3", "test empty: it's {an} error 5 6-8", "test bare_name 10 10-14", "function f 11 11-13"}, got)
+}
+
+func TestTestCallsAreQuick(t *testing.T) {
+	t.Parallel()
+	for _, s := range []string{"it('x', {", "it(", "it('x')(", "it('x', () => {})\n", ")", "\n//x\nit('x', {", "(((((((("} {
+		began := time.Now()
+		NewOutline("a.js", []byte(strings.Repeat(s, 1<<20/len(s))))
+		if took := time.Since(began); took > 5*time.Second {
+			t.Errorf("%q took %s", s, took)
+		}
+	}
+}
