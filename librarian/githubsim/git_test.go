@@ -102,9 +102,15 @@ func TestWorkTreesAreServedWithoutTheirPrivateRefs(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, "main", made.DefaultBranch)
 		refs := git(t, ".", "ls-remote", made.CloneURL)
+		require.Contains(t, refs, git(t, path, "rev-parse", "HEAD")+"\tHEAD", "what is checked out there")
 		require.Contains(t, refs, "refs/tags/v1")
 		require.NotContains(t, refs, "refs/remotes/")
 	}
+	on := filepath.Join(t.TempDir(), "on a branch")
+	git(t, work, "worktree", "add", "-q", "-b", "topic", on, "v1")
+	made, err := s.CreateRepo("acme", "topic", githubsim.RepoOptions{Path: on})
+	require.NoError(t, err)
+	require.Equal(t, "topic", made.DefaultBranch)
 	for _, path := range []string{filepath.Join(work, "src"), t.TempDir(), filepath.Join(work, "nothing")} {
 		_, err := s.CreateRepo("acme", "bad", githubsim.RepoOptions{Path: path})
 		require.Error(t, err, path)

@@ -32,7 +32,8 @@ func openGitDir(ctx context.Context, git, path string) (*gitDir, error) {
 		return nil, err
 	}
 	g := &gitDir{git: git, safe: []string{abs}}
-	out, err := g.runIn(ctx, abs, 4096, "rev-parse", "--path-format=absolute", "--git-common-dir")
+	// Of a linked work tree its own directory, which has the HEAD that is checked out there, and shares the rest.
+	out, err := g.runIn(ctx, abs, 4096, "rev-parse", "--absolute-git-dir")
 	if err != nil {
 		return nil, fmt.Errorf("%s is not a git repository", path)
 	}
