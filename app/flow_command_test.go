@@ -134,6 +134,7 @@ func TestFlowContinue(t *testing.T) {
 	unknown := string(librarian.NewRunID())
 	_, answers = f.ask("acme/pantry", simUser, "@librarian continue "+unknown+" and then?")
 	require.Contains(t, answers[0].Body, "Run not found: `"+unknown+"`")
+	require.NotContains(t, f.log.String(), "level=ERROR", "a wrong id is the asker's mistake, not the administrator's")
 }
 
 func TestW12_ContinuingWhatOneMayNotReadIsNotFound(t *testing.T) {

@@ -119,7 +119,7 @@ T='Authorization: Bearer %[8]s' A=%[2]srepos/%[9]s
 curl -sS -H "$T" $A/issues/1/comments -d '{"body":"@%[10]s where does it begin?"}'
 curl -sS -H "$T" $A/issues/1/comments
 
-Other ways, in which words in capitals are yours to fill in:
+Other ways, in which words in capitals are yours to fill in (make a BRANCH where the repository lies; nothing is pushed here):
 
 %[14]s
 %[11]s, who may only read, has the token %[12]s

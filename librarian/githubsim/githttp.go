@@ -53,7 +53,7 @@ func (s *Server) serveGit(w http.ResponseWriter, r *http.Request, entry *Request
 		op == "git-upload-pack" && r.Method == http.MethodPost:
 		s.backend(w, r, dir, op)
 	case op == "info/refs" || op == "git-receive-pack":
-		http.Error(w, "Only fetching by git's smart protocol is served here.", http.StatusForbidden)
+		http.Error(w, "Only fetching by git's smart protocol is served here; commit where the repository lies.", http.StatusForbidden)
 	default:
 		http.Error(w, "Not Found", http.StatusNotFound)
 	}

@@ -131,7 +131,7 @@ func (c Comment) commandList() string {
 		{"status", "", "says how far I am."},
 		{"retry", "", "asks the last question again."},
 		{"continue", " <run id> <question>", "asks on, with what an earlier run has read."},
-		{"forget", "", "deletes my answer and what I keep of it."},
+		{"forget", "", "deletes all my answers to you in this thread, or to everybody if you administer the repository, and what I keep of them."},
 	} {
 		if slices.Contains(c.Commands, o.command) {
 			out.WriteString("\n- " + c.code("@"+c.Bot+" "+o.command+o.args) + " " + o.does)

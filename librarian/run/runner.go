@@ -173,7 +173,8 @@ func (r *Runner) Run(ctx context.Context, id librarian.RunID) error {
 	case err != nil:
 		message := wordsFor(err)
 		level := slog.LevelError
-		if u, ok := errors.AsType[*librarian.UserError](err); ok && u.Err == nil { // the asker reads all there is to know
+		u, ok := errors.AsType[*librarian.UserError](err)
+		if ok && u.Err == nil || errors.Is(err, librarian.ErrRunNotFound) { // the asker reads all there is to know
 			level = slog.LevelInfo
 		}
 		r.o.Logger.Log(ctx, level, "run failed", "run", id, "error", err)
