@@ -27,9 +27,5 @@ func (o Outline) Enclosing(line int) (Node, bool) {
 	if best < 0 {
 		return Node{}, false
 	}
-	method := o.Method
-	if len(o.Tests) > 0 && all[best].Kind == "test" {
-		method = MethodHeuristic
-	}
-	return Node{Decl: all[best], Method: method}, true
+	return Node{Decl: all[best], Method: o.Method}, true
 }

@@ -21,7 +21,7 @@ type Outline struct {
 	Language string // "" when not known
 	Method   string // how it was found: MethodTreeSitter or MethodHeuristic
 	Decls    []Decl
-	Tests    []Decl // by heuristic: blocks that a test framework's calls are given (JavaScript, TypeScript): they declare nothing that code can name
+	Tests    []Decl // of JavaScript and TypeScript by heuristic: blocks that a test framework's calls are given. A grammar has them among Decls
 }
 
 // Decl is one declaration. Lines count from 1 and are inclusive.
@@ -58,12 +58,12 @@ func NewOutline(path string, src []byte) Outline {
 		return out
 	}
 	f := newFile(lang, src)
-	if lang.name == "javascript" || lang.name == "typescript" {
-		out.Tests = f.testCalls()
-	}
 	if f.parse(path) {
 		out.Method, out.Decls = MethodTreeSitter, f.decls
 		return out
+	}
+	if lang.name == "javascript" || lang.name == "typescript" {
+		out.Tests = f.testCalls()
 	}
 	switch lang.family {
 	case familyBrace:

@@ -42,7 +42,11 @@ run.test("no framework", () => {
 })
 `
 	for _, path := range []string{"a.js", "a.test.ts", "b.tsx"} {
-		o := NewOutline(path, []byte(src))
+		f := newFile(languageOf(path), []byte(src))
+		o := Outline{Method: MethodHeuristic, Tests: f.testCalls()} // also in the build that has grammars
+		f.braces()
+		f.finish()
+		o.Decls = f.decls
 		var got []string
 		for _, d := range o.All() {
 			if d.Kind == "test" || d.Name == "inner" {
@@ -61,6 +65,9 @@ run.test("no framework", () => {
 		_, ok := o.Enclosing(29)
 		require.False(t, ok)
 	}
+	n, ok := NewOutline("a.js", []byte("it('x', () => {\n  y()\n})\n")).Enclosing(2)
+	require.True(t, ok)
+	require.Equal(t, "test x", n.Kind+" "+n.Name)
 	require.Empty(t, NewOutline("a.go", []byte("package a\nfunc x() {\nit(\"x\", func() {\n})\n}\n")).Tests)
 }
 
@@ -78,7 +85,7 @@ func TestTestCallsAreQuick(t *testing.T) {
 	t.Parallel()
 	for _, s := range []string{"it('x', {", "it(", "it('x')(", "it('x', () => {})\n", ")", "\n//x\nit('x', {", "(((((((("} {
 		began := time.Now()
-		NewOutline("a.js", []byte(strings.Repeat(s, 1<<20/len(s))))
+		newFile(languageOf("a.js"), []byte(strings.Repeat(s, 1<<20/len(s)))).testCalls()
 		if took := time.Since(began); took > 5*time.Second {
 			t.Errorf("%q took %s", s, took)
 		}

@@ -97,9 +97,6 @@ func language(o syntax.Outline) string {
 	if o.Language == "" {
 		return "language not known"
 	}
-	if len(o.Tests) > 0 && o.Method != syntax.MethodHeuristic {
-		return o.Language + ", " + o.Method + ", tests by " + syntax.MethodHeuristic
-	}
 	return o.Language + ", " + o.Method
 }
 
