@@ -4,8 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 )
 
@@ -155,11 +157,17 @@ func (s *Store) openTree(ctx context.Context, k storeKey, sha string) (*sharedTr
 	}
 	t := &sharedTree{key: k, sha: sha, dir: filepath.Join(dir, "tree"), meta: m}
 	t.list = sync.OnceValues(func() (*Tree, error) {
-		b, err := os.ReadFile(filepath.Join(dir, "list"))
+		f, err := os.Open(filepath.Join(dir, "list"))
 		if err != nil {
 			return nil, err
 		}
-		return decodeTree(b)
+		defer func() { _ = f.Close() }()
+		var b strings.Builder // not a slice of bytes, which would be copied to become a string
+		b.Grow(int(m.List))
+		if _, err := io.Copy(&b, io.LimitReader(f, m.List)); err != nil {
+			return nil, err
+		}
+		return decodeTree(b.String())
 	})
 	if t.root, err = os.OpenRoot(t.dir); err != nil {
 		discard()

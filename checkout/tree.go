@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -288,26 +287,40 @@ func (t *Tree) encode() []byte {
 	return b.Bytes()
 }
 
-// decodeTree reads what encode wrote.
-func decodeTree(b []byte) (*Tree, error) {
-	t := &Tree{Entries: make([]Entry, 0, bytes.Count(b, []byte{0}))}
+// decodeTree reads what encode wrote. The first search of a tree waits for it: it goes over each byte once.
+func decodeTree(list string) (*Tree, error) {
+	t := &Tree{Entries: make([]Entry, 0, strings.Count(list, "\x00"))}
+	bad := errors.New("malformed listing")
 	kind := File
-	for rest := string(b); rest != ""; {
-		rec, after, _ := strings.Cut(rest, "\x00")
-		if rest = after; rec == "" {
-			continue
+	for list != "" {
+		var e Entry
+		if n := len(kind); strings.HasPrefix(list, string(kind)) && n < len(list) && list[n] == ' ' {
+			list = list[n+1:]
+		} else {
+			text, rest, ok := strings.Cut(list, " ")
+			if !ok {
+				return nil, bad
+			}
+			kind, list = Kind(text), rest
 		}
-		head, path, ok := strings.Cut(rec, "\t")
-		kindText, head, ok1 := strings.Cut(head, " ")
-		oid, sizeText, ok2 := strings.Cut(head, " ")
-		size, err := strconv.ParseInt(sizeText, 10, 64)
-		if !ok || !ok1 || !ok2 || err != nil {
-			return nil, errors.New("malformed listing")
+		e.Kind = kind
+		if len(list) < oidLength+3 || list[oidLength] != ' ' {
+			return nil, bad
 		}
-		if string(kind) != kindText {
-			kind = Kind(kindText)
+		e.OID, list = list[:oidLength], list[oidLength+1:]
+		i := 0
+		for ; i < len(list) && i < 18 && list[i] >= '0' && list[i] <= '9'; i++ {
+			e.Size = 10*e.Size + int64(list[i]-'0')
 		}
-		t.Entries = append(t.Entries, Entry{Path: path, Kind: kind, OID: oid, Size: size})
+		end := strings.IndexByte(list, 0)
+		if i == 0 || end <= i || list[i] != '\t' {
+			return nil, bad
+		}
+		e.Path, list = list[i+1:end], list[end+1:]
+		t.Entries = append(t.Entries, e)
 	}
 	return t, nil
 }
+
+// oidLength is how many characters a hash of SHA-1 has; other repositories are refused.
+const oidLength = 40

@@ -1,7 +1,7 @@
 package checkout
 
 import (
-	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -39,7 +39,35 @@ func TestTreeUnderAndNear(t *testing.T) {
 	require.False(t, tree.IsDir("a/x"))
 	require.Equal(t, []string{"b/Y/Z.go", "a/y/z.go"}, tree.Near("b/y/z.go", 3))
 	require.Equal(t, []string{"a/y/z.go", "b/Y/Z.go"}, tree.Near("q/z.go", 3))
-	got, err := decodeTree(tree.encode())
+}
+
+func TestTreeListing(t *testing.T) {
+	t.Parallel()
+	oid := func(c string) string { return strings.Repeat(c, oidLength) }
+	tree := &Tree{Entries: []Entry{
+		{Path: "a", Kind: File, OID: oid("0"), Size: 0},
+		{Path: "a b\tc", Kind: Exec, OID: oid("1"), Size: 12},
+		{Path: "b\n\xff", Kind: Exec, OID: oid("a"), Size: 1 << 40},
+		{Path: "c", Kind: Symlink, OID: oid("f"), Size: 3},
+		{Path: "d/e 1\t", Kind: Submodule, OID: oid("9")},
+		{Path: "d/f", Kind: File, OID: oid("0"), Size: 7},
+	}}
+	list := string(tree.encode())
+	got, err := decodeTree(list)
 	require.NoError(t, err)
-	require.Equal(t, fmt.Sprint(tree.Entries), fmt.Sprint(got.Entries))
+	require.Equal(t, tree, got)
+	none, err := decodeTree("")
+	require.NoError(t, err)
+	require.Empty(t, none.Entries)
+	records := strings.SplitAfter(list, "\x00")
+	for _, r := range records[:len(records)-1] { // every record, cut anywhere
+		for cut := 1; cut < len(r); cut++ {
+			_, err := decodeTree(r[:cut])
+			require.Error(t, err, "%q", r[:cut])
+		}
+	}
+	for _, bad := range []string{"file", "file " + oid("0"), "file " + oid("0") + " x\ta\x00", "file " + oid("0") + "0 1\ta\x00", "file " + oid("0") + " 1\x00\t", "file " + oid("0") + " " + oid("9") + "\ta\x00", "\x00"} {
+		_, err := decodeTree(bad)
+		require.Error(t, err, "%q", bad)
+	}
 }
