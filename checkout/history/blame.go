@@ -26,6 +26,7 @@ type BlameResult struct {
 	Lines   []BlameLine
 	Commits []Commit // newest first by Date, without bodies and parents
 	Renames int      // renames that were followed
+	Shallow bool     // the host's own copy is a shallow clone: what is older is put down to the commit where it breaks off
 	Cut     bool     // the file goes on after the last line given
 }
 
@@ -80,6 +81,8 @@ func Blame(ctx context.Context, c *checkout.Checkout, path string, first, last i
 	if err == nil && len(res.Lines) > maxBlameLines {
 		res.Lines, res.Cut = res.Lines[:maxBlameLines], true
 	}
+	cut := c.CutOff() // where even the host has no more
+	res.Shallow = slices.ContainsFunc(res.Commits, func(cm Commit) bool { return cut[cm.SHA] })
 	return res, err
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -52,6 +53,7 @@ type LogResult struct {
 	LookedAt int    // commits
 	Stopped  bool   // LookAt was reached and there is more history
 	Limited  bool   // there were more matches than Limit
+	Shallow  bool   // the host's own copy is a shallow clone, whose history breaks off among the commits looked at
 	To       string // full id
 	From     string // full id, or ""
 }
@@ -208,6 +210,8 @@ func (r *LogResult) list(ctx context.Context, c *checkout.Checkout, o LogOptions
 		all, r.Stopped = all[:lookAt], true
 	}
 	r.LookedAt = len(all)
+	cut := c.CutOff() // by now only where the host has no more
+	r.Shallow = slices.ContainsFunc(all, func(l looked) bool { return cut[l.sha] })
 	want := map[string]bool{}
 	if o.Author != "" || !o.Since.IsZero() {
 		args := []string{"rev-list", "--no-walk=unsorted", "--stdin", "--fixed-strings", "--regexp-ignore-case"}

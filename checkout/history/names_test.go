@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/librarian-app/librarian/checkout/checkouttest"
 	"github.com/librarian-app/librarian/checkout/history"
 )
 
@@ -71,4 +72,31 @@ func TestLogOfOddLimits(t *testing.T) {
 		var refused *history.InputError
 		require.ErrorAs(t, err, &refused)
 	}
+}
+
+// A host that is itself a shallow clone, as CI makes them, has not all the history there is.
+func TestLogOfShallowHost(t *testing.T) {
+	t.Parallel()
+	srv := checkouttest.NewServer(t)
+	srv.Add(t, "acme/all", past)
+	checkouttest.Git(t, ".", "clone", "-q", "--bare", "--depth=3", "file://"+srv.Dir("acme/all"), srv.Dir("acme/past"))
+	c := acquire(t, srv)
+	for lookAt, shallow := range map[int]bool{1: false, 2: false, 3: true, 100: true} {
+		r, err := history.Log(t.Context(), c, history.LogOptions{LookAt: lookAt})
+		require.NoError(t, err)
+		require.Equal(t, shallow, r.Shallow, lookAt)
+		require.Len(t, r.Commits, min(lookAt, 3))
+	}
+	b, err := history.Blame(t.Context(), c, "new/name.go", 0, 0)
+	require.NoError(t, err)
+	require.True(t, b.Shallow)
+	_, whole, _ := open(t, past)
+	for _, lookAt := range []int{1, 2, 5, 300} {
+		r, err := history.Log(t.Context(), whole, history.LogOptions{LookAt: lookAt})
+		require.NoError(t, err)
+		require.False(t, r.Shallow, lookAt)
+	}
+	b, err = history.Blame(t.Context(), whole, "new/name.go", 0, 0)
+	require.NoError(t, err)
+	require.False(t, b.Shallow)
 }

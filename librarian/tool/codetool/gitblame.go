@@ -94,6 +94,9 @@ func (s *Session) runGitBlame(ctx context.Context, a BlameArgs) (tool.Result, er
 	}
 	result := s.blameResult(t, found, total)
 	result.Text = tool.Notices(result.Text, plain.Notes...)
+	if found.Shallow {
+		result.Text = tool.Notices(result.Text, "[The repository is itself a shallow clone: what is older than its history is put down to the commit where that breaks off.]")
+	}
 	return result, nil
 }
 

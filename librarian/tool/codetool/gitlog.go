@@ -129,6 +129,8 @@ func (s *Session) runGitLog(ctx context.Context, a LogArgs) (tool.Result, error)
 		if lookAt == maxLookAt {
 			looked = strings.TrimSuffix(looked, fmt.Sprintf("; use look_at=%d to go further back", maxLookAt))
 		}
+	} else if found.Shallow {
+		looked += "; the history breaks off there, because the repository is itself a shallow clone"
 	} else {
 		looked += ", all there are"
 		if a.From != "" {

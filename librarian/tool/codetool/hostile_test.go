@@ -180,7 +180,7 @@ func TestG11_ThroughEveryTool(t *testing.T) {
 	const binary = "Binary file, 15B; its content is not shown."
 	for path, want := range map[string]map[string]string{
 		"latin1.c": {"read": "int café(void) { return 0; }\n\n[Not UTF-8; read as Latin-1.]", "grep": "latin1.c:1: int café(void) { return 0; }", "git_blame": "[Not UTF-8; read as Latin-1.]",
-			"read_enclosing": "[Not UTF-8; read as Latin-1.]", "git_show": "+1: int caf\uFFFD(void) { return 0; }", "bash": "int caf\uFFFD(void) { return 0; }"},
+			"read_enclosing": "[Not UTF-8; read as Latin-1.]", "git_show": "+1: int café(void) { return 0; }", "bash": "int caf\uFFFD(void) { return 0; }"},
 		"image.png": {"read": binary, "read_enclosing": binary, "outline": binary, "git_blame": binary, "grep": "No matches found", "git_show": "image.png\nbinary, not shown",
 			"git_diff": "image.png\nbinary, not shown", "git_log": "A image.png"},
 		"empty.go": {"read": "[Empty file.]", "read_enclosing": "Line 1 is beyond end of file (0 lines total)", "git_blame": "[Empty file.]", "outline": "No declarations found in empty.go", "grep": "No matches found",
