@@ -21,6 +21,7 @@ func TestFlowHelp(t *testing.T) {
 	require.NoError(t, err)
 	f.eventually("help is given", func() bool { return len(f.ours("acme/pantry", c.ID)) == 1 })
 	require.Contains(t, f.ours("acme/pantry", c.ID)[0].Body, "Ask me a question about code")
+	require.Contains(t, f.ours("acme/pantry", c.ID)[0].Body, "40 steps, 10m and")
 }
 
 func TestO8_StopOvertakesAndEndsWithinTwoSeconds(t *testing.T) {

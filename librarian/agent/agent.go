@@ -280,7 +280,7 @@ func (l *loop) uncached() int64 { return l.result.Usage.InputTokens + l.result.U
 func (l *loop) exhausted(ctx context.Context) string {
 	switch {
 	case errors.Is(context.Cause(ctx), errTimeLimit) || l.o.Now().Sub(l.began) >= l.o.Limits.Time:
-		return short(l.o.Limits.Time)
+		return Short(l.o.Limits.Time)
 	case l.result.Steps >= l.o.Limits.Steps:
 		return fmt.Sprintf("%d steps", l.o.Limits.Steps)
 	case l.refusing >= 2:
@@ -293,8 +293,8 @@ func (l *loop) exhausted(ctx context.Context) string {
 	return ""
 }
 
-// short writes a duration without its zeros: 10m, 1h30m.
-func short(d time.Duration) string {
+// Short writes a duration without its zeros: 10m, 1h30m.
+func Short(d time.Duration) string {
 	s := d.Round(time.Second).String()
 	if strings.HasSuffix(s, "m0s") {
 		s = strings.TrimSuffix(s, "0s")
@@ -311,7 +311,7 @@ func (l *loop) finishing() string {
 	case l.result.Steps > l.o.Limits.Steps-2:
 		return fmt.Sprintf("the last of %d steps", l.o.Limits.Steps)
 	case l.used(l.o.Now().Sub(l.began).Seconds(), l.o.Limits.Time.Seconds()) >= 0.9:
-		return fmt.Sprintf("90 %% of %s", short(l.o.Limits.Time))
+		return fmt.Sprintf("90 %% of %s", Short(l.o.Limits.Time))
 	case l.used(float64(l.uncached()), float64(l.o.Limits.InputTokens)) >= 0.9:
 		return fmt.Sprintf("90 %% of %d input tokens", l.o.Limits.InputTokens)
 	case l.costKnown && l.used(l.cost, l.o.Limits.Cost) >= 0.9:
@@ -338,7 +338,7 @@ func (l *loop) budget() string {
 	if lim.Steps-l.result.Steps == 1 {
 		steps = "step"
 	}
-	s := fmt.Sprintf("[Left: %d %s, %s, %d thousand input tokens", max(lim.Steps-l.result.Steps, 0), steps, short(max(lim.Time-passed, 0)), max(lim.InputTokens-l.uncached(), 0)/1000)
+	s := fmt.Sprintf("[Left: %d %s, %s, %d thousand input tokens", max(lim.Steps-l.result.Steps, 0), steps, Short(max(lim.Time-passed, 0)), max(lim.InputTokens-l.uncached(), 0)/1000)
 	if l.costKnown {
 		s += fmt.Sprintf(", $%.2f", max(lim.Cost-l.cost, 0))
 	}

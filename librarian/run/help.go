@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/librarian-app/librarian/librarian"
+	"github.com/librarian-app/librarian/librarian/agent"
 	"github.com/librarian-app/librarian/librarian/report"
 	"github.com/librarian-app/librarian/librarian/settings"
 )
@@ -70,7 +71,7 @@ func ways(t settings.Triggers) string {
 }
 
 func spans(l settings.Limits) string {
-	out := fmt.Sprintf("%d steps, %s and %d tokens of input", l.Steps, l.Time, l.InputTokens)
+	out := fmt.Sprintf("%d steps, %s and %d tokens of input", l.Steps, agent.Short(l.Time), l.InputTokens)
 	if l.Cost > 0 {
 		out += fmt.Sprintf(", $%.2f where the price is known", l.Cost)
 	}
