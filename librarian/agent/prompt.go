@@ -28,9 +28,9 @@ type Briefing struct {
 	Owners   []string `json:"owners,omitempty"`
 	Terminal bool     `json:"terminal,omitempty"`
 	Thread   Thread   `json:"-"`
-	Commit   string   `json:"-"` // of the place's repository, where the question is about one
-	Pull     *Pull    `json:"-"` // where the thread is a pull request
-	Review   *Review  `json:"-"` // where the question stands at a line of its diff
+	Commit   string   `json:"-"`                // of the place's repository, where the question is about one
+	Pull     *Pull    `json:"pull,omitempty"`   // where the thread is a pull request
+	Review   *Review  `json:"review,omitempty"` // where the question stands at a line of its diff
 }
 
 // Thread is the discussion around the question, as far as it may be shown.
@@ -50,13 +50,13 @@ type ThreadItem struct {
 
 // Pull is what a pull request is about.
 type Pull struct {
-	Head    string // branch names, as GitHub shows them
-	Base    string
-	Ref     string // how its code is checked out: refs/pull/N/head
-	SHA     string // the head commit; empty: unknown
-	BaseSHA string // where the base branch stands; empty: unknown
-	Files   []string
-	Changed int // files in all
+	Head    string   `json:"-"` // branch names, as GitHub shows them
+	Base    string   `json:"-"`
+	Ref     string   `json:"-"`                 // how its code is checked out: refs/pull/N/head
+	SHA     string   `json:"-"`                 // the head commit; empty: unknown
+	BaseSHA string   `json:"baseSha,omitempty"` // where the base branch stands; empty: unknown
+	Files   []string `json:"-"`
+	Changed int      `json:"-"` // files in all
 }
 
 // More is how many changed files are not listed.
@@ -64,9 +64,9 @@ func (p Pull) More() int { return max(p.Changed-len(p.Files), 0) }
 
 // Review is the place in a diff that a review thread hangs on.
 type Review struct {
-	Path string
-	Line int // 0: the whole file, or outdated
-	Hunk string
+	Path string `json:"path"`
+	Line int    `json:"line,omitempty"` // 0: the whole file, or outdated
+	Hunk string `json:"hunk,omitempty"`
 }
 
 // Prompt renders the system prompt and the first message for a run with these tools; no other tool is named. The system

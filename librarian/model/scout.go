@@ -63,6 +63,9 @@ type brief struct {
 	Question string   `json:"question"`
 	Place    string   `json:"place"`
 	Repos    []string `json:"repos"`
+
+	Pull   *briefPull   `json:"pull"`
+	Review *briefReview `json:"review"`
 }
 
 type scoutCheckout struct {
@@ -122,6 +125,11 @@ type conversation struct {
 	queries   map[string]string    // the words of a call of search_repos, by its id
 	lastQuery string               // of the newest search
 	past      past
+	patterns  map[string]string // of calls of grep, by their ids
+	diff      string            // what the pull request changes
+	looked    []string          // names that were looked for
+	cut       []string          // of them, those with more uses than were asked for
+	uses      []usage           // of them
 }
 
 // unopened is a repository that could not be opened.
@@ -133,7 +141,7 @@ type unopened struct {
 
 func readConversation(call Call) (*conversation, error) {
 	c := &conversation{asked: map[string]int{}, tools: map[string]bool{}, calls: map[string]string{}, added: map[string]bool{},
-		searched: map[string][]repoHit{}, readme: map[string]string{}, queries: map[string]string{}}
+		searched: map[string][]repoHit{}, readme: map[string]string{}, queries: map[string]string{}, patterns: map[string]string{}}
 	for _, t := range call.Tools {
 		c.tools[t.Name] = true
 	}
@@ -161,6 +169,8 @@ func readConversation(call Call) (*conversation, error) {
 					Added string `json:"added"`
 					Owner string `json:"owner"`
 					Query string `json:"query"`
+
+					Pattern string `json:"pattern"`
 				}
 				if json.Unmarshal(p.Args, &args) == nil {
 					if args.Owner != "" {
@@ -169,6 +179,7 @@ func readConversation(call Call) (*conversation, error) {
 					if p.Tool == "search_repos" {
 						c.queries[p.CallID], c.lastQuery = args.Query, args.Query
 					}
+					c.patterns[p.CallID] = args.Pattern
 					c.calls[p.CallID], c.added[p.CallID] = args.Repo, args.Added != ""
 				}
 			case ToolResult:
@@ -206,6 +217,18 @@ func (c *conversation) take(p Part) {
 	case "read_github_file":
 		if s := readmeSentence(p.Text); !p.IsError && s != "" {
 			c.readme[c.calls[p.CallID]] = s
+		}
+	case "git_diff":
+		if !p.IsError {
+			c.diff = p.Text
+		}
+	case "grep":
+		var d struct {
+			Matches []scoutCandidate `json:"matches"`
+			Limited bool             `json:"limited"`
+		}
+		if !p.IsError && json.Unmarshal(p.Data, &d) == nil {
+			c.takeUses(c.patterns[p.CallID], p, d.Matches, d.Limited)
 		}
 	case "git_blame":
 		if !p.IsError {
@@ -284,6 +307,10 @@ func (c *conversation) next() []use {
 			}
 		}
 		return uses
+	case c.asksUses() && len(c.useUses()) > 0:
+		return c.useUses()
+	case c.asksUses():
+		return []use{{"provide_results", c.usesAnswer()}}
 	case c.asked["find_code"] == 0 && len(c.opened) > 0 && !c.readsLinkOnly():
 		var uses []use
 		for _, o := range c.opened {

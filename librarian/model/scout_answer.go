@@ -54,6 +54,9 @@ func (c *conversation) summary() string {
 	first := c.read[0]
 	if first.link && c.past.empty() {
 		s := "The link leads to " + first.sentence()
+		if len(c.links()) == 0 {
+			s = "The line under review is in " + first.sentence()
+		}
 		if more := c.more(); len(more) > 0 && c.fit() != "poor" {
 			s += " See also " + list(more) + "."
 		}

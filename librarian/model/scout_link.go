@@ -48,8 +48,11 @@ func (c *conversation) linkOr(repo string) string {
 	return repo
 }
 
-// linked are the places that the question links to, in the repositories that are open.
+// linked are the places that the question links to, in the repositories that are open, or the one that it stands at in a review.
 func (c *conversation) linked() []scoutCandidate {
+	if w, ok := c.here(); ok {
+		return []scoutCandidate{w}
+	}
 	var out []scoutCandidate
 	for _, l := range c.links() {
 		for _, o := range c.opened {
@@ -69,6 +72,9 @@ func (c *conversation) linked() []scoutCandidate {
 
 // readsLinkOnly reports whether what the question links to is all that it is about, and nothing went wrong reading it.
 func (c *conversation) readsLinkOnly() bool {
+	if _, ok := c.here(); ok && c.linksTried() == 0 {
+		return true
+	}
 	return len(c.linked()) > 0 && len(contentWords(aboutLinks.ReplaceAllString(c.withoutLinks(), " "))) == 0 && !(c.linksTried() > 0 && len(c.read) == 0)
 }
 
