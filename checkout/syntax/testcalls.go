@@ -30,7 +30,8 @@ func (f *file) testCalls() (tests []Decl) {
 			if c == '(' && each < 0 {
 				from := bytes.LastIndexByte(f.mask[max(0, i-100):i], '\n') + 1 + max(0, i-100)
 				from += len(f.mask[from:i]) - len(bytes.TrimLeft(f.mask[from:i], " \t"))
-				if testCall.Match(f.mask[from:i]) {
+				// Looked at only where it may be one: a file may be a million brackets.
+				if before := f.mask[from:i]; len(before) > 0 && before[0] >= 'a' && before[0] <= 'z' && bytes.IndexByte(before, '(') < 0 && testCall.Match(before) {
 					o.start = from
 				}
 			} else if c == '(' {

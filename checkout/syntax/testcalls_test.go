@@ -86,7 +86,7 @@ func TestTestCallsAreQuick(t *testing.T) {
 	for _, s := range []string{"it('x', {", "it(", "it('x')(", "it('x', () => {})\n", ")", "\n//x\nit('x', {", "(((((((("} {
 		began := time.Now()
 		newFile(languageOf("a.js"), []byte(strings.Repeat(s, 1<<20/len(s)))).testCalls()
-		if took := time.Since(began); took > 5*time.Second {
+		if took := time.Since(began); took > 30*time.Second { // what is quadratic takes an hour
 			t.Errorf("%q took %s", s, took)
 		}
 	}
