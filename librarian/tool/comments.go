@@ -14,11 +14,11 @@ import (
 const maxParsed = 16 << 10
 
 // WithoutComments takes out of Markdown what its reader does not see: HTML comments, up to the end where one never closes. Those in code
-// are seen, and stay; where it is in doubt whether something is code (longer texts, behind a tag), it is none.
+// are seen, and stay; where it is in doubt whether something is code (long or deeply nested texts, behind a tag), it is none.
 func WithoutComments(markdown string) string {
 	var b strings.Builder
 	var seen []text.Segment
-	if strings.Contains(markdown, "<!--") && len(markdown) <= maxParsed {
+	if strings.Contains(markdown, "<!--") && len(markdown) <= maxParsed && !nested(markdown) {
 		seen = code([]byte(markdown))
 	}
 	for from := 0; ; {
@@ -43,6 +43,27 @@ func WithoutComments(markdown string) string {
 		}
 		from = i + end + len("-->")
 	}
+}
+
+// maxNesting is how many marks of quotes and lists a line of a text that is looked through may begin with; people write three.
+const maxNesting = 100
+
+// nested reports whether a line begins with more marks than maxNesting: the time to parse it grows with their square.
+func nested(markdown string) bool {
+	for line := range strings.Lines(markdown) {
+		marks := 0
+		for _, c := range []byte(line) {
+			if strings.IndexByte(">-+*.)", c) >= 0 {
+				marks++
+			} else if c != ' ' && c != '\t' && (c < '0' || c > '9') {
+				break
+			}
+		}
+		if marks > maxNesting {
+			return true
+		}
+	}
+	return false
 }
 
 // blocks knows nothing of what stands within a paragraph.
