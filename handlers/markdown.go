@@ -77,7 +77,7 @@ func (l linkDefinitions) Transform(n *ast.Paragraph, r text.Reader, pc parser.Co
 		return
 	}
 	first := lines.At(0)
-	if text := bytes.TrimSpace(first.Value(r.Source())); len(text) == 0 || text[0] == '[' {
+	if line := bytes.TrimSpace(first.Value(r.Source())); len(line) == 0 || line[0] == '[' {
 		l.ParagraphTransformer.Transform(n, r, pc)
 	}
 }

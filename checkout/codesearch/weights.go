@@ -13,8 +13,8 @@ package codesearch
 //  4. after this first ranking once more, with the words that its best results share (Feedback);
 //  5. plus boosts, in shares of the best score, for what the question names exactly: symbols, quoted text, error messages, paths,
 //     lines of a stack trace (Defines, Phrase, PathNamed, PlaceNamed);
-//  6. in the list, each further result of a file counts less (Saturation), the third of what is much the same too (Again), and within a file the kinds of chunks that do the work
-//     and the names that the question speaks come first (Local…).
+//  6. in the list, each further result of a file counts less (Saturation), the third of what is much the same too (Again), and within
+//     a file the kinds of chunks that do the work and the names that the question speaks come first (Local…).
 //
 // Tried and dropped, since they helped one set and hurt another, or nothing: the share of a name that the question speaks of (but
 // within a file), less for lines without a declaration, for types and for small functions, other files in the second half of the list, a

@@ -27,8 +27,9 @@ type briefReview struct {
 }
 
 var (
-	// aboutUse are questions about who uses something.
+	// aboutUse are questions about who uses something, and otherWay those about what it uses itself.
 	aboutUse = regexp.MustCompile(`(?i)\b(?:calls?|called|callers?|uses?|used|using|usages?|depends?|rel(?:y|ies)|refers?|references?|elsewhere|else)\b`)
+	otherWay = regexp.MustCompile(`(?i)\b(?:does|do|did|would|will|can)\s+(?:this|these|that|those|it|the|here)\b|\b(?:this|it)\s+(?:calls|uses|depends|relies|refers)\b`)
 	// pointing are the words for what is under review, and those that say nothing of what it is.
 	pointing = regexp.MustCompile(`(?i)\b(?:this|these|that|those|it|its|here|changes?|changed|diff|pull|request|pr|patch|calls?|called|callers?|uses?|used|using|` +
 		`usages?|depends?|rel(?:y|ies)|refers?|references?|elsewhere|else|on|by|pattern|functions?|methods?|class(?:es)?|types?|constants?|names?|lines?|same|` +
@@ -41,7 +42,7 @@ var (
 	names       = regexp.MustCompile(`[A-Za-z_$][\w$]{2,}`)
 	diffLine    = regexp.MustCompile(`^([ +-])(\d+): ?(.*)$`)
 	noNames     = strings.Fields("if for while switch return catch elif else func function def new await typeof sizeof and not with assert print println echo throw raise import from const let var true false nil null None self this")
-	notDeclared = strings.Fields("return throw raise await yield import from else elif case assert print") // what a line that declares nothing begins with
+	notDeclared = strings.Fields("return throw raise await yield import from else elif case assert print new delete defer using typeof") // what a line that declares nothing begins with
 	remarkLine  = regexp.MustCompile(`^\s*(?://|#|\*|/\*|--|<!--|;)`)
 )
 
@@ -52,40 +53,78 @@ func (c *conversation) aboutThis() bool {
 		len(contentWords(pointing.ReplaceAllString(aboutLinks.ReplaceAllString(c.brief.Question, " "), " "))) == 0
 }
 
-// asksUses reports whether it is asked who uses that.
+// asksWho reports whether the question is who uses something, and not what that uses.
+func (c *conversation) asksWho() bool {
+	return aboutUse.MatchString(c.brief.Question) && !otherWay.MatchString(c.brief.Question)
+}
+
+// own is the thread's own repository, once it is open: what is under review is in that.
+func (c *conversation) own() (repo string, ok bool) {
+	for _, o := range c.opened {
+		if name, _, _ := strings.Cut(o.Name, "@"); strings.EqualFold(name, c.brief.Place) {
+			return o.Repo, true
+		}
+	}
+	return "", false
+}
+
+// asksUses reports whether it is asked who uses what is under review.
 func (c *conversation) asksUses() bool {
-	return c.tools["grep"] && len(c.opened) > 0 && aboutUse.MatchString(c.brief.Question) && c.aboutThis()
+	_, ok := c.own()
+	return ok && c.tools["grep"] && c.asksWho() && c.aboutThis()
 }
 
 // here is the place under review, for a question about it as it is.
 func (c *conversation) here() (w scoutCandidate, ok bool) {
 	r := c.brief.Review
-	if r == nil || r.Line == 0 || len(c.opened) == 0 || strings.HasPrefix(lastLine(r.Hunk), "-") || aboutUse.MatchString(c.brief.Question) || !c.aboutThis() {
+	repo, ok := c.own()
+	if !ok || r == nil || r.Line == 0 || strings.HasPrefix(lastLine(r.Hunk), "-") || c.asksWho() || !c.aboutThis() {
 		return w, false
 	}
-	return scoutCandidate{repo: c.opened[0].Repo, Path: r.Path, Start: r.Line, End: r.Line, Score: 1, link: true, lined: true}, true
+	return scoutCandidate{repo: repo, Path: r.Path, Start: r.Line, End: r.Line, Score: 1, link: true, lined: true}, true
+}
+
+// hunk is the part of a diff that the question stands at; empty: it is about all of it.
+func (c *conversation) hunk() string {
+	if c.brief.Review == nil {
+		return ""
+	}
+	return c.brief.Review.Hunk
 }
 
 // useUses are the calls that find out who uses what is under review: the diff, where no line of it is, and a search for each name.
 func (c *conversation) useUses() []use {
-	repo := c.opened[0].Repo
-	if c.brief.Review == nil && c.asked["git_diff"] == 0 && c.tools["git_diff"] {
-		return []use{{"git_diff", map[string]any{"repo": repo, "from": c.brief.Pull.BaseSHA, "merge_base": true, "context": scoutContext}}}
+	repo, _ := c.own()
+	if c.hunk() == "" && c.asked["git_diff"] == 0 && c.tools["git_diff"] {
+		args := map[string]any{"repo": repo, "from": c.brief.Pull.BaseSHA, "merge_base": true, "context": scoutContext}
+		if c.brief.Review != nil { // on a file as a whole
+			args["path"] = c.brief.Review.Path
+		}
+		return []use{{"git_diff", args}}
 	}
 	if c.asked["grep"] > 0 {
 		return nil
 	}
 	var uses []use
-	for _, n := range c.changedNames() {
-		uses = append(uses, use{"grep", map[string]any{"repo": repo, "pattern": `\b` + regexp.QuoteMeta(n) + `\b`, "limit": scoutUses}})
+	all := c.changedNames()
+	for _, n := range all[:min(len(all), scoutNames)] {
+		uses = append(uses, use{"grep", map[string]any{"repo": repo, "pattern": wholeWord(n), "limit": scoutUses}})
 	}
 	return uses
 }
 
+// wholeWord is the pattern of a name; a $ in front of it ends no word.
+func wholeWord(name string) string {
+	if p := regexp.QuoteMeta(name) + `\b`; p[0] == '\\' {
+		return p
+	}
+	return `\b` + name + `\b`
+}
+
 // changedNames are the names to look for: of the line under review, or what the pull request declares and changes.
 func (c *conversation) changedNames() []string {
-	if r := c.brief.Review; r != nil && r.Hunk != "" {
-		return namesAt(r.Hunk)
+	if h := c.hunk(); h != "" {
+		return namesAt(h)
 	}
 	return namesChanged(c.diff)
 }
@@ -136,30 +175,38 @@ func namesAt(hunk string) []string {
 // namesChanged gives the names of what a diff, as git_diff prints it, changes: what a changed line declares, or what it is in.
 func namesChanged(diff string) []string {
 	var out []string
-	in, depth := "", 0 // the declaration that the lines are in, and how far it is indented
+	type scope struct {
+		name   string
+		indent int
+	}
+	var in []scope // the declarations that a line is in, the innermost last
 	for line := range strings.SplitSeq(diff, "\n") {
 		m := diffLine.FindStringSubmatch(line)
 		if m == nil {
-			in = ""
+			in = in[:0]
+			if head, ok := strings.CutPrefix(line, "@@ "); ok { // what the lines are in begins above them
+				if name := declared(head, false); name != "" {
+					in = append(in, scope{name, 0})
+				}
+			}
 			continue
 		}
 		text := m[3]
-		indent := len(text) - len(strings.TrimLeft(text, " \t"))
-		blank := strings.TrimSpace(text) == ""
-		name := declared(text, in == "" || indent <= depth)
-		if in != "" && !blank && indent <= depth && name == "" && m[1] == " " {
-			in = ""
-		}
-		if name != "" && (in == "" || indent <= depth) && !assigns.MatchString(text) {
-			in, depth = name, indent
-		}
-		if m[1] == " " || blank || remarkLine.MatchString(text) {
+		rest := strings.TrimLeft(text, " \t")
+		if rest == "" {
 			continue
 		}
-		if name == "" || in != "" && indent > depth {
-			name = in
+		indent := len(text) - len(rest)
+		for len(in) > 0 && in[len(in)-1].indent >= indent && rest != "{" {
+			in = in[:len(in)-1]
 		}
-		if name != "" && !slices.Contains(out, name) && len(out) < scoutNames {
+		name := declared(text, len(in) == 0)
+		if declared(text, false) != "" {
+			in = append(in, scope{name, indent})
+		} else if name == "" && len(in) > 0 {
+			name = in[len(in)-1].name
+		}
+		if m[1] != " " && name != "" && !remarkLine.MatchString(text) && !slices.Contains(out, name) {
 			out = append(out, name)
 		}
 	}
@@ -176,7 +223,7 @@ func (u usage) declares() bool { return declared(u.text, true) == u.name }
 
 // takeUses keeps what a search for a name found.
 func (c *conversation) takeUses(pattern string, p Part, matches []scoutCandidate, limited bool) {
-	name := strings.ReplaceAll(strings.TrimSuffix(strings.TrimPrefix(pattern, `\b`), `\b`), `\`, "")
+	name := strings.TrimPrefix(strings.TrimSuffix(strings.TrimPrefix(pattern, `\b`), `\b`), `\`)
 	c.looked = append(c.looked, name)
 	if limited {
 		c.cut = append(c.cut, name)
@@ -196,16 +243,25 @@ func (c *conversation) takeUses(pattern string, p Part, matches []scoutCandidate
 
 // usesAnswer tells who uses what is under review.
 func (c *conversation) usesAnswer() map[string]any {
-	if len(c.looked) == 0 {
-		return map[string]any{"summary": "What this changes declares nothing that could be looked for by its name. Name a function, a type or a file in the question.",
-			"locations": []map[string]any{}, "description": scoutIs}
-	}
-	repo := c.opened[0].Repo
+	repo, _ := c.own()
 	locations := []map[string]any{}
+	cite := func(u usage, note string) {
+		locations = append(locations, map[string]any{"repo": repo, "file": u.path, "lines": fmt.Sprint(u.line), "note": note + " " + code(u.name)})
+	}
+	all := c.changedNames()
+	if len(c.looked) == 0 {
+		why := "What this changes declares nothing that could be looked for by its name."
+		switch {
+		case len(all) > 0:
+			why = "The uses of " + list(all[:min(len(all), scoutNames)]) + " could not be looked for."
+		case c.hunk() == "" && c.diff == "":
+			why = "What this changes could not be read."
+		}
+		return map[string]any{"summary": why + " Name a function, a type or a file in the question.", "locations": locations, "description": scoutIs}
+	}
 	var told []string
 	for _, n := range c.looked {
-		files := map[string]bool{}
-		count := 0
+		files, count := map[string]bool{}, 0
 		for _, u := range c.uses {
 			if u.name != n || u.declares() {
 				continue
@@ -213,28 +269,30 @@ func (c *conversation) usesAnswer() map[string]any {
 			count++
 			files[u.path] = true
 			if len(locations) < scoutCited {
-				locations = append(locations, map[string]any{"repo": repo, "file": u.path, "lines": fmt.Sprint(u.line), "note": "uses " + code(n)})
+				cite(u, "uses")
 			}
 		}
-		switch {
-		case count == 0:
-			told = append(told, code(n)+" stands nowhere but where it is declared")
-		default:
-			least := ""
-			if slices.Contains(c.cut, n) {
-				least = "at least "
-			}
+		least := ""
+		if slices.Contains(c.cut, n) {
+			least = "at least "
+		}
+		if count == 0 {
+			told = append(told, "no line was found that uses "+code(n))
+		} else {
 			told = append(told, fmt.Sprintf("%s is used in %s%s of %s", code(n), least, plural(count, "line"), plural(len(files), "file")))
 		}
 	}
 	for _, u := range c.uses {
 		if u.declares() && len(locations) < scoutCited+scoutNames {
-			locations = append(locations, map[string]any{"repo": repo, "file": u.path, "lines": fmt.Sprint(u.line), "note": "declares " + code(u.name)})
+			cite(u, "declares")
 		}
 	}
 	of := "which the pull request changes"
-	if c.brief.Review != nil {
+	if c.hunk() != "" {
 		of = "which the line under review is about"
+	}
+	if more := len(all) - len(c.looked); more > 0 {
+		of += fmt.Sprintf(", beside %d more", more)
 	}
 	return map[string]any{"summary": "In " + repo + ": " + strings.Join(told, "; ") + ".", "locations": locations,
 		"description": fmt.Sprintf("Taken as a question about %s, %s. This is a search for the name: something else that is called alike is among it.\n\n%s", list(c.looked), of, scoutIs)}

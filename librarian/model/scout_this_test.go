@@ -30,12 +30,13 @@ func TestScout_NamesOfTheLineUnderReview(t *testing.T) {
 
 func TestScout_NamesOfWhatAPullRequestChanges(t *testing.T) {
 	t.Parallel()
-	require.Equal(t, []string{"maxBlank", "lineLen", "Crate"}, namesChanged(strings.Join([]string{
+	require.Equal(t, []string{"maxBlank", "lineLen", "Crate", "weigh", "far"}, namesChanged(strings.Join([]string{
 		"diff 1..2", "", "2 files changed:", "M in/line.go (+3 -3)", "", "in/line.go", "@@",
 		" 3: const (", "-4: \tmaxBlank = 8", "+4: \tmaxBlank = 9", " 5: \tother = 3", " 6: )",
 		"@@ const (",
 		" 8: // lineLen is long.", " 9: func lineLen(b []byte) int {", " 10: \tn := 0", "-11: \treturn n", "+11: \treturn n + 1", "-12: // gone", " 13: }",
 		"", "in/crate.py", "@@", "+1: class Crate:", "+2:     size = 3", "+3:     def weigh(self):", "+4:         return 1",
+		"@@ func far(n int) {", " 90: \tn++", "+91: \tn--", " 92: }", "", "+93: // far is near now",
 	}, "\n")))
 	require.Empty(t, namesChanged("README.md\n@@\n+1: # Title\n+2: Words (and more) of it.\n"))
 	require.Empty(t, namesChanged(""))
@@ -53,13 +54,19 @@ func TestScout_WhatPointsAtTheChange(t *testing.T) {
 		require.Equal(t, want, c.aboutThis(), q)
 	}
 	require.False(t, (&conversation{brief: brief{Question: "who calls this?"}}).aboutThis(), "nothing is under review")
+	for q, want := range map[string]bool{
+		"who calls this?": true, "is it used elsewhere?": true, "does anything use this?": true, "show all code that uses this": true, "who depends on these?": true,
+		"what does this call?": false, "what does it depend on?": false, "which functions this uses": false, "what is this?": false,
+	} {
+		require.Equal(t, want, (&conversation{brief: brief{Question: q}}).asksWho(), q)
+	}
 }
 
 func TestScout_WhoUsesWhatIsUnderReview(t *testing.T) {
 	t.Parallel()
 	start := func(b brief) *conversation {
 		b.Place = "acme/app"
-		return &conversation{brief: b, asked: map[string]int{"checkout_repo": 1}, opened: []scoutCheckout{{Repo: "acme/app"}},
+		return &conversation{brief: b, asked: map[string]int{"checkout_repo": 1}, opened: []scoutCheckout{{Repo: "acme/lib", Name: "acme/lib"}, {Repo: "acme/app", Name: "acme/app@main"}},
 			tools: map[string]bool{"grep": true, "git_diff": true, "find_code": true, "read_enclosing": true}}
 	}
 	grep := func(c *conversation, pattern string, lines ...string) {
@@ -93,11 +100,30 @@ func TestScout_WhoUsesWhatIsUnderReview(t *testing.T) {
 	require.Contains(t, c.next()[0].args["summary"], "`weigh` is used in at least one line of one file")
 	c.looked, c.uses = nil, nil
 	grep(c, `\bweigh\b`, "a.go:3: func weigh() {")
-	require.Contains(t, c.next()[0].args["summary"], "`weigh` stands nowhere but where it is declared")
+	require.Equal(t, "In acme/app: no line was found that uses `weigh`.", c.next()[0].args["summary"])
+	c.diff = "a.go\n@@\n+3: func weigh() {\n+4: }\n+5: func a() {\n+6: }\n+7: func b() {\n+8: }\n+9: func d() {\n"
+	require.Contains(t, c.next()[0].args["description"], "beside 3 more")
+	c.looked = nil
+	require.Contains(t, c.next()[0].args["summary"], "The uses of `weigh`, `a`, `b` could not be looked for.")
 
 	c = start(brief{Question: "who uses this?", Pull: &briefPull{BaseSHA: "abc"}})
 	c.asked["git_diff"] = 1
+	require.Contains(t, c.next()[0].args["summary"], "What this changes could not be read.")
+	c.diff = "README.md\n@@\n+1: # Title\n"
 	require.Contains(t, c.next()[0].args["summary"], "declares nothing that could be looked for")
+
+	c = start(brief{Question: "who uses this?", Pull: &briefPull{BaseSHA: "abc"}, Review: &briefReview{Path: "a.go"}})
+	require.Equal(t, "a.go", c.next()[0].args["path"], "a comment on a whole file")
+
+	c = start(brief{Question: "what does this call?", Review: &briefReview{Path: "a.go", Line: 9, Hunk: "@@ -8 +9 @@\n+func lineLen(b []byte) int {"}})
+	require.Equal(t, "read_enclosing", c.next()[0].tool, "the other way round")
+	c.opened = c.opened[:1]
+	require.Equal(t, "find_code", c.next()[0].tool, "what is under review is not open")
+
+	require.Equal(t, []string{`\bx\b`, `\$x\b`}, []string{wholeWord("x"), wholeWord("$x")})
+	c = start(brief{})
+	grep(c, wholeWord("$x"), "a.php:1: echo $x;")
+	require.Equal(t, []string{"$x"}, c.looked)
 
 	c = start(brief{Question: "what does this do?", Review: &briefReview{Path: "a.go", Line: 9, Hunk: "@@ -8 +9 @@\n+func lineLen(b []byte) int {"}})
 	require.Equal(t, []use{{"read_enclosing", map[string]any{"repo": "acme/app", "path": "a.go", "line": 9}}}, c.next())
