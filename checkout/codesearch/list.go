@@ -12,7 +12,7 @@ import (
 func (r *ranking) list(limit int) []Candidate {
 	saturation := r.w.SaturationTerse + (r.w.Saturation-r.w.SaturationTerse)*r.asked.wordy
 	slots := slices.Clone(r.order) // what a file's next result is worth
-	queue := r.localOrder()        // what it will be
+	queue := map[uint32][]hit{}    // what it will be
 	shown := map[uint32]int{}      // results of a file so far
 	taken := map[uint32][]span{}   // their lines
 	same := newAgain(r)
@@ -31,6 +31,9 @@ func (r *ranking) list(limit int) []Candidate {
 		file := r.ix.chunks[slots[bi].chunk].file
 		found := slots[bi].chunk
 		slots = slices.Delete(slots, bi, bi+1)
+		if shown[file] == 0 && queue[file] == nil {
+			queue[file] = r.localOrder(file)
+		}
 		h, ok := r.next(queue, file, taken)
 		if !ok {
 			continue
@@ -40,72 +43,6 @@ func (r *ranking) list(limit int) []Candidate {
 		out = append(out, r.joined(h, queue[file], taken))
 	}
 	return out
-}
-
-// localOrder sorts each file's chunks by how well they answer within the file.
-func (r *ranking) localOrder() map[uint32][]hit {
-	queue := map[uint32][]hit{}
-	for _, h := range r.order {
-		f := r.ix.chunks[h.chunk].file
-		queue[f] = append(queue[f], hit{h.chunk, r.local(h)})
-	}
-	for _, l := range queue {
-		sort.SliceStable(l, func(i, j int) bool { return l[i].score > l[j].score })
-	}
-	return queue
-}
-
-// local is a chunk's worth among the chunks of its file.
-func (r *ranking) local(h hit) float64 {
-	if r.asked.alone {
-		return h.score
-	}
-	ch := &r.ix.chunks[h.chunk]
-	k := 1.0
-	_, shape, _, constructor := ch.class.parts()
-	switch shape {
-	case shapePlain:
-		k = r.w.LocalPlain
-	case shapeType:
-		k = r.w.LocalType
-	case shapeSmall:
-		k = r.w.LocalSmall
-	}
-	if constructor {
-		k *= r.w.LocalConstructor
-	}
-	k *= 1 + r.w.LocalName*r.nameCover(h.chunk)
-	own := r.total(h.chunk)
-	return own*k + h.score - own // what is named exactly is meant, whatever it is
-}
-
-// nameCover is how much of a chunk's name the question speaks of, 0 to 1, weighed by idf.
-func (r *ranking) nameCover(c uint32) float64 {
-	if r.w.LocalName == 0 {
-		return 0
-	}
-	if r.wanted == nil {
-		r.wanted = map[uint32]float64{}
-		for _, t := range r.asked.terms {
-			r.wanted[t.id] = max(r.wanted[t.id], t.weight)
-			for _, a := range t.alt {
-				r.wanted[a.id] = max(r.wanted[a.id], t.weight*a.weight)
-			}
-		}
-	}
-	has, all := 0.0, 0.0
-	r.ix.eachTerm(c, func(id uint32, n counts) {
-		if n.name() > 0 {
-			chunks, _ := r.ix.postings(id)
-			idf := r.ix.idf(len(chunks))
-			all += idf
-			has += idf * min(1, r.wanted[id])
-		}
-	})
-	if all == 0 {
-		return 0
-	}
-	return has / all
 }
 
 // next takes a file's best chunk that is not yet shown.
@@ -135,7 +72,7 @@ func (r *ranking) joined(h hit, rest []hit, taken map[uint32][]span) Candidate {
 		for _, o := range rest {
 			ch := &r.ix.chunks[o.chunk]
 			from, to := int(ch.start), int(ch.end)
-			if r.own(o.chunk) < r.w.JoinShare*r.own(h.chunk) || from >= c.Start && to <= c.End {
+			if r.score[o.chunk] == 0 || r.own(o.chunk) < r.w.JoinShare*r.own(h.chunk) || from >= c.Start && to <= c.End {
 				continue
 			}
 			gap := max(from-c.End, c.Start-to)

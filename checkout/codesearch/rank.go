@@ -27,15 +27,16 @@ type ranking struct {
 	bestCover           []float32        // the same
 	buffer              []float32        // all of the arrays above
 	reasons             map[uint32][]string
-	literal             map[uint32]bool    // chunks that hold most of an error message in a literal
-	missing             []string           // question words that stand nowhere in the tree
-	lacking             float64            // and what they weigh
-	touched             []uint32           // chunks with a score that are in the race, each once
-	boosted             []uint32           // chunks with an exact boost, each once
-	asking              float64            // what all the question words weigh
-	ideal               float64            // what a chunk would score that has every question word in every field
-	wanted              map[uint32]float64 // question words and what may stand for them, with their weights; made by nameCover
-	order               []hit              // the outcome, best first
+	literal             map[uint32]bool     // chunks that hold most of an error message in a literal
+	missing             []string            // question words that stand nowhere in the tree
+	lacking             float64             // and what they weigh
+	touched             []uint32            // chunks with a score that are in the race, each once
+	boosted             []uint32            // chunks with an exact boost, each once
+	asking              float64             // what all the question words weigh
+	ideal               float64             // what a chunk would score that has every question word in every field
+	wants               map[uint32][]asking // see wanted
+	weighs              []float64           // the same
+	order               []hit               // the outcome, best first
 }
 
 func newRanking(ctx context.Context, ix *Index, w *Weights, a asked, prefix string) *ranking {

@@ -13,8 +13,8 @@ package codesearch
 //  4. after this first ranking once more, with the words that its best results share (Feedback);
 //  5. plus boosts, in shares of the best score, for what the question names exactly: symbols, quoted text, error messages, paths,
 //     lines of a stack trace (Defines, Phrase, PathNamed, PlaceNamed);
-//  6. in the list, each further result of a file counts less (Saturation), the third of what is much the same too (Again), and within
-//     a file the kinds of chunks that do the work and the names that the question speaks come first (Local…).
+//  6. in the list, each further result of a file counts less (Saturation), the third of what is much the same too (Again); which
+//     of its chunks a file shows first is decided by a rule of its own (Local…, in local.go).
 //
 // Tried and dropped, since they helped one set and hurt another, or nothing: the share of a name that the question speaks of (but
 // within a file), less for lines without a declaration, for types and for small functions, other files in the second half of the list, a
@@ -71,9 +71,16 @@ type Weights struct {
 	Kind        [pathKinds]float64 // by what the path is for
 	Constructor float64            // functions that only make an instance
 
-	// Among the chunks of one file; what kind of chunk answers a question.
-	LocalPlain, LocalType, LocalSmall, LocalConstructor float64
-	LocalName                                           float64 // as much more for a name that the question says all of
+	// Among the chunks of one file: what each trait is worth (see local.go). All 0: they keep the order they have among all.
+	LocalScore, LocalShare         float64 // its score: as a share of the file's best, and of the most the question could give
+	LocalOwn                       float64 // the question's own words, not what stands for them
+	LocalDoc, LocalText, LocalName float64 // the question's words in comment, text and name, weighed by how rare they are in the file
+	LocalLines                     float64 // × ln of its lines: long functions do more of the work
+	LocalExact                     float64 // what the question names exactly
+	LocalPlain, LocalType          float64 // lines without a declaration; types
+	LocalConstructor, LocalTest    float64 // what only makes an instance; tests
+	LocalPiece                     float64 // the later parts of a long function: its name has counted already
+	LocalDocumented                float64 // having a comment at all, which gives any words a better chance
 
 	JoinShare float64 // neighbours this good beside the best one are shown together with it …
 	JoinLines int     // … up to so many lines; 0: never
@@ -104,7 +111,9 @@ func DefaultWeights() Weights {
 	w.FeedbackDocs, w.FeedbackTerms, w.Feedback, w.FeedbackCommon = 8, 16, .1, .2
 	w.Constructor = .75
 	w.Saturation, w.SaturationTerse, w.Again = .7, .35, .5
-	w.LocalPlain, w.LocalType, w.LocalSmall, w.LocalConstructor, w.LocalName = .8, .5, 1, .8, .2
+	w.LocalScore, w.LocalShare, w.LocalOwn, w.LocalDoc, w.LocalText, w.LocalName = 2.9, 2.2, 1.7, 1.7, 2.2, 1.2
+	w.LocalLines, w.LocalExact, w.LocalPlain, w.LocalType = .9, 5, -2.3, -3.7
+	w.LocalConstructor, w.LocalTest, w.LocalPiece, w.LocalDocumented = -1.5, -1.6, -1.1, -.8
 	w.NotTest, w.NotDocs = .6, .6
 	w.Aside = .5
 	w.Kind[kindTooling] = .5
@@ -114,7 +123,7 @@ func DefaultWeights() Weights {
 
 // BaseWeights is the yardstick "base": BM25F over functions, with paths weighed, and nothing else.
 func BaseWeights() Weights {
-	w := Weights{K1: 1.2, BBody: .6, BDoc: .4, Name: 3, Parent: 1.5, Signature: 1.5, Doc: 1.5, Body: 1, FileK1: 6, Constructor: 1, NotTest: 1, NotDocs: 1, Aside: 1, Weak: 1, Saturation: 1, SaturationTerse: 1, Again: 1, LocalPlain: 1, LocalType: 1, LocalSmall: 1, LocalConstructor: 1, FeedbackCommon: 1}
+	w := Weights{K1: 1.2, BBody: .6, BDoc: .4, Name: 3, Parent: 1.5, Signature: 1.5, Doc: 1.5, Body: 1, FileK1: 6, Constructor: 1, NotTest: 1, NotDocs: 1, Aside: 1, Weak: 1, Saturation: 1, SaturationTerse: 1, Again: 1, FeedbackCommon: 1}
 	w.Kind = [pathKinds]float64{kindSource: 1, kindTest: .35, kindDocs: .3, kindExample: .3, kindVendored: .25, kindGenerated: .3, kindConfig: .4, kindBench: .35, kindTypes: .6, kindTooling: 1}
 	return w
 }

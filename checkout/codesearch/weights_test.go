@@ -76,7 +76,7 @@ func TestEachWeightEarnsItsPlace(t *testing.T) {
 func TestANameThatIsSaidCountsWithinAFile(t *testing.T) {
 	t.Parallel()
 	ix, err := Build(t.Context(), tree(map[string]string{
-		"src/grain.c": "int sealPearsOfGrainCartsLate(struct cart *c) {\n    return seal(c->pears);\n}\n\nint sealPears(struct cart *c) {\n    int n = sort(c->pears);\n    n = wash(c, n);\n    n = pack(c, n);\n    return seal(c, n);\n}\n",
+		"src/grain.c": "int sealPearsOfGrainCartsLate(struct cart *c) {\n    int n = seal(c->pears);\n    n = more(c, n);\n    n = wash(c, n);\n    n = pack(c, n);\n    return seal(c, n);\n}\n\nint sealPears(struct cart *c) {\n    int n = sort(c->pears);\n    n = wash(c, n);\n    n = pack(c, n);\n    return seal(c, n);\n}\n",
 		"src/road.c":  "int road(int n) {\n    return n;\n}\n",
 	}), Options{})
 	require.NoError(t, err)
