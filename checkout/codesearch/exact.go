@@ -14,7 +14,9 @@ func (r *ranking) boostExact() {
 	}
 	if r.w.Phrase > 0 {
 		for _, p := range r.asked.phrases {
-			r.boostPhrase(p, r.w.Phrase)
+			if words := strings.Fields(strings.ToLower(p)); !r.boostPhrase(p, r.w.Phrase) && len(words) >= bareWords {
+				r.boostMessage(pasted{words[:min(len(words), maxPastedLen)], runWords}) // it may be filled in, or written on several lines
+			}
 		}
 		for _, m := range r.asked.messages {
 			r.boostMessage(m)
@@ -178,6 +180,12 @@ func (r *ranking) boostLiteral(phrase string, weight float64, most int, rare boo
 	}
 	for _, h := range found {
 		r.boost(h.chunk, h.score, "contains “"+phrase+"”")
+		if !rare && len(found) <= raisersShown {
+			ch := &r.ix.chunks[h.chunk]
+			f := r.ix.files[ch.file]
+			text, _ := r.ix.source.Read(r.ctx, File{Path: f.path, Hash: f.hash}, MaxFile)
+			r.boostRaisers(h.chunk, linesOf(text, int(ch.start), int(ch.end)), phrase, h.score)
+		}
 	}
 	return len(found) > 0
 }

@@ -139,6 +139,10 @@ func (r *ranking) boostMessage(m pasted) {
 		if got.literal && (got.words >= sureWords || 3*got.bytes >= len(strings.Join(m.words, " "))) {
 			r.literal[h.chunk] = true
 		}
+		if got.literal {
+			ch := &r.ix.chunks[h.chunk]
+			r.boostRaisers(h.chunk, texts[ch.file].lines(int(ch.start), int(ch.end)), got.text, x)
+		}
 	}
 }
 

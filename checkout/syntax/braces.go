@@ -51,7 +51,7 @@ func (f *file) braces() {
 				tooDeep++ // counted only: what lies that deep declares nothing
 				break
 			}
-			if end := f.typeInHead(head, i); end > 0 {
+			if end := f.typeInHead(head, i, depth); end > 0 {
 				i = end
 				break
 			}
@@ -131,10 +131,14 @@ func (f *file) enumConstant(h headInfo, from, to int, enum string) headInfo {
 	return headInfo{ok: true, kind: "class", name: ts[n-1].text, start: ts[n-1].pos}
 }
 
-// typeInHead reports where the braces of a Zig type end that stand in the middle of a head: the errors or the struct that a function
-// returns (`fn f() error{OutOfMemory}!void {`). 0 where the brace opens a block.
-func (f *file) typeInHead(head, brace int) int {
-	if f.lang.name != "zig" {
+// typeInHead reports where the braces of a type end that stand in the middle of a head: in Zig the errors or the struct that a function
+// returns (`fn f() error{OutOfMemory}!void {`), in TypeScript an object type (`class A extends B<{ x: string }> {`, `f(): { x: string } {`).
+// 0 where the brace opens a block.
+func (f *file) typeInHead(head, brace, depth int) int {
+	switch {
+	case f.lang.name == "typescript" && depth == 0:
+		return f.objectType(head, brace)
+	case f.lang.name != "zig":
 		return 0
 	}
 	before := bytes.TrimRight(f.mask[head:brace], " \t\r\n")
@@ -148,6 +152,11 @@ func (f *file) typeInHead(head, brace int) int {
 	default:
 		return 0
 	}
+	return f.closing(brace)
+}
+
+// closing is where a brace is closed again; 0 where that is too far away to be the end of a type.
+func (f *file) closing(brace int) int {
 	depth := 0
 	for i := brace; i < min(brace+longestType, len(f.mask)); i++ {
 		switch f.mask[i] {
@@ -160,6 +169,45 @@ func (f *file) typeInHead(head, brace int) int {
 		}
 	}
 	return 0
+}
+
+// objectType is typeInHead for TypeScript: the brace stands between < and >, or between a function's parameters and its body.
+func (f *file) objectType(head, brace int) int {
+	before := bytes.TrimRight(f.mask[head:brace], " \t\r\n\x01")
+	if len(before) == 0 || bytes.IndexByte([]byte("<,|&:?="), before[len(before)-1]) < 0 {
+		return 0
+	}
+	end := f.closing(brace)
+	if end == 0 || f.angleOpen(head, brace) {
+		return end
+	}
+	// A body has to follow where this is the type that a function returns.
+	result := bytes.LastIndexByte(before, ')')
+	if result < 0 || len(bytes.TrimLeft(before[result+1:], " \t\r\n\x01")) == 0 || bytes.TrimLeft(before[result+1:], " \t\r\n\x01")[0] != ':' {
+		return 0
+	}
+	after := bytes.TrimLeft(f.mask[end+1:min(end+200, len(f.mask))], " \t\r\n\x01")
+	if len(after) == 0 || bytes.IndexByte([]byte("{|&["), after[0]) < 0 {
+		return 0
+	}
+	return end
+}
+
+// angleOpen reports whether type arguments are open at a place: a < of the head that no > has closed. Comparisons have none around them that
+// matters here.
+func (f *file) angleOpen(head, at int) bool {
+	open := 0
+	for i := max(head, at-longestType); i < at; i++ {
+		switch f.mask[i] {
+		case '<':
+			open++
+		case '>':
+			if i == 0 || f.mask[i-1] != '=' {
+				open = max(open-1, 0)
+			}
+		}
+	}
+	return open > 0
 }
 
 // longestType is how many bytes of a type in a head are looked at.
@@ -270,6 +318,9 @@ func (f *file) goesOn(head, i int) bool {
 		rest := f.mask[j:min(j+12, len(f.mask))]
 		if f.lang.name == "go" {
 			return false
+		}
+		if c == '>' && f.lang.name == "typescript" && f.angleOpen(head, i) {
+			return true // the last line of a class's type parameters
 		}
 		if bytes.IndexByte([]byte("{.?:&|=+"), c) >= 0 || bytes.HasPrefix(rest, []byte("->")) {
 			return true

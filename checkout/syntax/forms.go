@@ -59,7 +59,7 @@ func (f *file) scriptHead(h headInfo, ts []token, body bool, to int) headInfo {
 	for i+1 < len(ts) && ts[i].word() && ts[i+1].text != "(" && ts[i+1].text != "<" || i < len(ts) && (ts[i].text == "*" || ts[i].text == "#") {
 		i++
 	}
-	if i >= len(ts) || !ts[i].word() || notNames[ts[i].text] || i+1 >= len(ts) {
+	if i >= len(ts) || !ts[i].word() || !f.nameable(ts, i) || i+1 >= len(ts) {
 		return headInfo{}
 	}
 	for _, t := range ts[:i] {
@@ -84,7 +84,7 @@ func (f *file) bareHead(h headInfo, ts []token, body bool) headInfo {
 	p := -1
 	ts = f.withoutTypeParameters(ts)
 	for i, t := range ts {
-		if t.text == "(" && i > 0 && ts[i-1].word() && !notNames[ts[i-1].text] && ts[i-1].text != "noexcept" && ts[i-1].text != "alignas" {
+		if t.text == "(" && i > 0 && ts[i-1].word() && f.nameable(ts, i-1) && ts[i-1].text != "noexcept" && ts[i-1].text != "alignas" {
 			p = i
 			break
 		}

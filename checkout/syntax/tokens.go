@@ -65,6 +65,46 @@ var notNames = map[string]bool{"if": true, "for": true, "while": true, "switch":
 // modifiers stand before a declaration: no names, yet no sign of a statement either.
 var modifiers = map[string]bool{"public": true, "private": true, "protected": true, "internal": true, "static": true, "readonly": true, "virtual": true, "abstract": true, "async": true}
 
+// elsewhereNames are words of notNames that only some languages keep for statements: lock, match, select, delete are methods in the others.
+var elsewhereNames = map[string]bool{"match": true, "when": true, "foreach": true, "using": true, "lock": true, "synchronized": true, "until": true, "with": true, "defer": true,
+	"guard": true, "select": true, "loop": true, "fixed": true, "function": true, "import": true, "package": true, "require": true, "assert": true, "delete": true,
+	"elseif": true, "elsif": true, "unless": true, "await": true, "yield": true, "new": true, "try": true, "catch": true, "throw": true, "super": true, "this": true}
+
+// ownStatements are those of them that a language does keep.
+var ownStatements = map[string]map[string]bool{
+	"c":          {"typeof": true},
+	"cpp":        {"using": true, "new": true, "delete": true, "try": true, "catch": true, "throw": true, "this": true},
+	"java":       {"synchronized": true, "assert": true, "new": true, "try": true, "catch": true, "throw": true, "super": true, "this": true, "import": true, "package": true},
+	"csharp":     {"foreach": true, "using": true, "lock": true, "fixed": true, "when": true, "await": true, "yield": true, "new": true, "try": true, "catch": true, "throw": true, "this": true},
+	"dart":       {"with": true, "await": true, "yield": true, "assert": true, "new": true, "try": true, "catch": true, "throw": true, "super": true, "this": true, "import": true},
+	"javascript": scriptStatements,
+	"typescript": scriptStatements,
+}
+
+var scriptStatements = map[string]bool{"function": true, "await": true, "yield": true, "new": true, "try": true, "catch": true, "throw": true, "super": true, "this": true}
+
+// nameable reports whether the word at a place may be what a function is called there: in C, Java and their like a word of another language's
+// statements is a name behind a type, in scripts it is one by itself.
+func (f *file) nameable(ts []token, at int) bool {
+	w := ts[at].text
+	own, known := ownStatements[f.lang.name]
+	switch {
+	case !notNames[w]:
+		return true
+	case !known || !elsewhereNames[w] || own[w]:
+		return false
+	case f.lang.name == "javascript" || f.lang.name == "typescript":
+		return true
+	case at == 0:
+		return false
+	}
+	before := ts[at-1]
+	if before.word() {
+		return !notNames[before.text]
+	}
+	return before.text == ">" || before.text == "]" || before.text == "*" || before.text == "&" || before.text == "?"
+}
+
 func indexOf(ts []token, text string) int {
 	for i, t := range ts {
 		if t.text == text {
