@@ -174,12 +174,18 @@ func (f *file) closing(brace int) int {
 // objectType is typeInHead for TypeScript: the brace stands between < and >, or between a function's parameters and its body.
 func (f *file) objectType(head, brace int) int {
 	before := bytes.TrimRight(f.mask[head:brace], " \t\r\n\x01")
-	if len(before) == 0 || bytes.IndexByte([]byte("<,|&:?="), before[len(before)-1]) < 0 {
+	if len(before) == 0 || bytes.IndexByte([]byte(">)"), before[len(before)-1]) >= 0 {
+		return 0
+	}
+	if f.angleOpen(head, brace) {
+		return f.closing(brace)
+	}
+	if bytes.IndexByte([]byte("|&:"), before[len(before)-1]) < 0 {
 		return 0
 	}
 	end := f.closing(brace)
-	if end == 0 || f.angleOpen(head, brace) {
-		return end
+	if end == 0 {
+		return 0
 	}
 	// A body has to follow where this is the type that a function returns.
 	result := bytes.LastIndexByte(before, ')')
@@ -293,7 +299,7 @@ func (f *file) macro(from, to int) {
 
 // goesOn reports whether the statement plainly continues on the next line.
 func (f *file) goesOn(head, i int) bool {
-	t := bytes.TrimRight(f.mask[head:i], " \t\r\x01")
+	t := bytes.TrimRight(f.mask[head:i], " \t\r\n\x01")
 	if len(bytes.TrimLeft(t, " \t\r\n\x01")) == 0 {
 		return true // nothing yet
 	}
@@ -337,7 +343,7 @@ func (f *file) goesOn(head, i int) bool {
 
 // transparent reports whether a block without a name of its own still holds declarations (extern "C" {, static {, companion blocks).
 func (f *file) transparent(from, to int) bool {
-	t := bytes.TrimSpace(f.mask[from:to])
+	t := bytes.Trim(f.mask[from:to], " \t\r\n\x01") // a comment may stand before it
 	for _, w := range []string{"extern", "namespace", "inline namespace", "module.exports", "export default", "exports", "return", "companion object", "#if", "unsafe extern"} {
 		if bytes.HasPrefix(t, []byte(w)) {
 			return true

@@ -44,7 +44,11 @@ func (f *file) scriptHead(h headInfo, ts []token, body bool, to int) headInfo {
 		return f.exported(h, h.start, to)
 	}
 	if eq := indexOf(ts, "="); eq > 0 && functionValue(ts[eq+1:]) {
-		h.name = lastName(ts[:eq])
+		left := ts[:eq]
+		if typed := indexOf(left, ":"); typed > 0 {
+			left = left[:typed]
+		}
+		h.name = lastName(left)
 		h.ok, h.kind, h.nested = h.name != "", "function", false
 		return h
 	}
@@ -82,7 +86,7 @@ func (f *file) scriptHead(h headInfo, ts []token, body bool, to int) headInfo {
 // bareHead handles `type name(…)`, as C, Java, C# and Dart write functions.
 func (f *file) bareHead(h headInfo, ts []token, body bool) headInfo {
 	p := -1
-	ts = f.withoutTypeParameters(ts)
+	ts = f.withoutTypeParameters(withoutMacro(ts))
 	for i, t := range ts {
 		if t.text == "(" && i > 0 && ts[i-1].word() && f.nameable(ts, i-1) && ts[i-1].text != "noexcept" && ts[i-1].text != "alignas" {
 			p = i
@@ -114,7 +118,7 @@ func (f *file) bareHead(h headInfo, ts []token, body bool) headInfo {
 	}
 	if !body {
 		// A call or a macro use at the end of a statement declares nothing; a prototype has a type before its name.
-		if p < 2 || notNames[ts[0].text] && !modifiers[ts[0].text] || f.lang.name == "shell" {
+		if p < 2 || notNames[ts[0].text] && !modifiers[ts[0].text] || f.lang.name == "shell" || !typed(ts[:p]) {
 			return headInfo{}
 		}
 	}
@@ -123,6 +127,49 @@ func (f *file) bareHead(h headInfo, ts []token, body bool) headInfo {
 	}
 	h.ok = true
 	return h
+}
+
+// typed reports whether a type stands before a name, as it does not in Console.Write(…);.
+func typed(ts []token) bool {
+	for i := 1; i < len(ts); i++ {
+		if before := ts[i-1]; ts[i].word() && (before.word() || before.text == ">" || before.text == "]" || before.text == "?" || before.text == "*" || before.text == "&") {
+			return true
+		}
+	}
+	return false
+}
+
+// withoutMacro drops the name of a macro around the type that a C function gives: INLINE(struct x *) find(…).
+func withoutMacro(ts []token) []token {
+	for i := 0; i+4 < len(ts); i++ {
+		if !ts[i].word() {
+			break
+		}
+		if isMacro(ts[i].text) && ts[i+1].text == "(" && ts[i+2].text == ")" {
+			j := i + 3
+			for j < len(ts) && ts[j].text == "*" {
+				j++
+			}
+			if j+1 < len(ts) && ts[j].word() && !isMacro(ts[j].text) && (ts[j+1].text == "(" || ts[j+1].word() || ts[j+1].text == "*") {
+				return append([]token{ts[i]}, ts[i+3:]...)
+			}
+		}
+	}
+	return ts
+}
+
+// isMacro reports whether a name is written as macros are.
+func isMacro(name string) bool {
+	letters := 0
+	for i := range len(name) {
+		switch c := name[i]; {
+		case c >= 'A' && c <= 'Z':
+			letters++
+		case c != '_' && (c < '0' || c > '9'):
+			return false
+		}
+	}
+	return letters > 1
 }
 
 // withoutTypeParameters drops what stands between a C# or Dart method's name and its parameters: `Task<T> Run<T>(`.

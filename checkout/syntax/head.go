@@ -120,7 +120,7 @@ func (f *file) keyword(ts []token) (int, string) {
 			return -1, ""
 		}
 		next := ts[i+1]
-		if f.lang.name == "csharp" && t.text == "record" && next.text == "(" {
+		if (f.lang.name == "csharp" || f.lang.name == "java") && t.text == "record" && next.text == "(" {
 			return -1, ""
 		}
 		// `enum class`, `const fn`, `static func`, `class func`: the last declaring word in a row counts.
@@ -155,6 +155,10 @@ func (f *file) declared(h headInfo, ts []token, kw int, kind string, body bool, 
 	case f.lang.name == "kotlin" && word == "fun":
 		h.name = beforeParen(rest)
 	case (f.lang.name == "c" || f.lang.name == "cpp") && (word == "struct" || word == "enum" || word == "union" || word == "class"):
+		// class ALIGNED(16) X {: a macro stands before the name.
+		if len(rest) > 3 && isMacro(rest[0].text) && rest[1].text == "(" && rest[2].text == ")" && rest[3].word() {
+			rest = rest[3:]
+		}
 		// struct x f(…) { is a function that returns one.
 		if p := indexOf(rest, "("); p > 0 && (indexOf(rest, ":") < 0 || indexOf(rest, ":") > p) {
 			return f.bareHead(h, ts, body)
