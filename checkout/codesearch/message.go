@@ -233,6 +233,15 @@ func (m pasted) runFrom(text []byte, i int) run {
 		return run{}
 	}
 	phrase := strings.Join(words[:n], " ")
+	for next, tries := at, 0; tries < 10 && !quotedAt(text, at); tries++ { // it may stand in a comment first
+		p := indexWord(text[next+1:], []byte(phrase))
+		if p < 0 {
+			break
+		}
+		if next += 1 + p; quotedAt(text, next) {
+			at = next
+		}
+	}
 	out := run{words: n, bytes: len(phrase), size: float64(len(phrase)), text: phrase, literal: quotedAt(text, at)}
 	rest, from := i+n, min(len(text), at+len(phrase))
 	for rest < len(m.words) {
@@ -298,9 +307,10 @@ func indexWord(text, phrase []byte) int {
 
 var (
 	// joined is what stands between the parts of a literal that goes over several lines.
-	joined      = regexp.MustCompile(`["'` + "`" + `]\s*(?:[+.\\]|<>|\+\+|\.\.|,)?\s*\n\s*(?:[+.]|<>|\+\+|\.\.)?\s*[rfub]?["'` + "`" + `]|\\\n\s*`)
-	commentLine = regexp.MustCompile(`^\s*(?://|#|/?\*|--|;|%)`)
-	spaces      = regexp.MustCompile(`[ \t\r]*\n[ \t\r]*|[ \t]{2,}`)
+	joined        = regexp.MustCompile(`["'` + "`" + `]\s*(?:[+.\\]|<>|\+\+|\.\.|,)?\s*\n\s*(?:[+.]|<>|\+\+|\.\.)?\s*[rfub]?["'` + "`" + `]|\\\n\s*`)
+	commentLine   = regexp.MustCompile(`^\s*(?://|#|/?\*|--|;|%)`)
+	directiveText = regexp.MustCompile(`^\s*#\s*(?:\[|define\b)`)
+	spaces        = regexp.MustCompile(`[ \t\r]*\n[ \t\r]*|[ \t]{2,}`)
 )
 
 // flatten makes one line of a literal that is written on several, undoes escapes and indents, and lowers case.
@@ -312,6 +322,11 @@ func flatten(b []byte) []byte {
 		return []byte(" ")
 	})
 	return []byte(escapedText.Replace(string(bytes.ToLower(b))))
+}
+
+// isComment reports whether a line begins as comments do; Rust's attributes and C's macros do not, for all their #.
+func isComment(line []byte) bool {
+	return commentLine.Match(line) && !directiveText.Match(line)
 }
 
 // quotedAt reports whether a place is in a literal, as far as its line tells: a quote is open, or it has none and is no comment but
@@ -326,7 +341,7 @@ func quotedAt(text []byte, at int) bool {
 			quotes++
 		}
 	}
-	if commentLine.Match(before) {
+	if isComment(before) {
 		return false
 	}
 	if quotes > 0 {

@@ -12,8 +12,9 @@ import (
 var (
 	definedText = []*regexp.Regexp{
 		regexp.MustCompile(`#\s*define\s+([A-Za-z_]\w*)`),
-		regexp.MustCompile(`([A-Za-z_]\w*)\s*(?::[^="'` + "`" + `]*)?:?=[^=]`),
-		regexp.MustCompile(`^\s*["']?([A-Za-z_]\w*)["']?\s*(?::|=>|\()`),
+		regexp.MustCompile(`([A-Za-z_]\w*)\s*(?::[^="'` + "`" + `]*)?:?=(?:[^=]|$)`),
+		regexp.MustCompile(`^\s*["']?([A-Za-z_]\w*)["']?\s*(?::|=>)`),
+		regexp.MustCompile(`^\s*([A-Z][A-Z0-9_]+)\s*\(`), // a constant of a Java enum
 	}
 	attributeText = regexp.MustCompile(`^\s*(?:#\[|@)`)
 	variantText   = regexp.MustCompile(`^\s*([A-Za-z_]\w*)`)
@@ -44,7 +45,7 @@ func (r *ranking) boostRaisers(c uint32, lines []byte, literal string, x float64
 		}
 		id, ok := r.ix.dict.lookup(st)
 		if !ok {
-			return
+			continue // a single letter
 		}
 		if chunks, _ := r.ix.postings(id); holders == nil || len(chunks) < len(holders) {
 			holders = chunks
@@ -88,7 +89,7 @@ func nameOfLiteral(lines []byte, literal string) string {
 	start := strings.Join(words, " ")
 	for i, line := range all {
 		at := strings.Index(strings.ToLower(line), start)
-		if at < 0 {
+		if at < 0 || isComment([]byte(line)) {
 			continue
 		}
 		if attributeText.MatchString(line) && i+1 < len(all) {

@@ -350,9 +350,16 @@ func below(p, prefix string) bool {
 	return p == prefix || strings.HasPrefix(p, prefix) && len(p) > len(prefix) && p[len(prefix)] == '/'
 }
 
+// fewSmallWords is the wordiness below which a question is keywords rather than a sentence.
+const fewSmallWords = .5
+
 // feedback takes words from the best results that the question does not have (Rocchio without negative examples).
 func (r *ranking) feedback() []weighted {
-	top := r.order[:min(len(r.order), r.w.FeedbackDocs)]
+	docs := r.w.FeedbackDocs
+	if r.asked.wordy < fewSmallWords {
+		docs = r.w.FeedbackDocsTerse
+	}
+	top := r.order[:min(len(r.order), docs)]
 	if len(top) == 0 {
 		return nil
 	}

@@ -63,10 +63,11 @@ type Weights struct {
 	Lend    float64 // × a test's or a section's score, for the code it names
 	Lenders int     // how many of the best of them lend
 
-	FeedbackDocs   int     // the best results looked at
-	FeedbackTerms  int     // the words taken from them
-	Feedback       float64 // what such a word weighs beside a question word
-	FeedbackCommon float64 // words in more than this share of the chunks are no news
+	FeedbackDocs      int     // the best results looked at for a sentence, which is after one place …
+	FeedbackDocsTerse int     // … and for keywords
+	FeedbackTerms     int     // the words taken from them
+	Feedback          float64 // what such a word weighs beside a question word
+	FeedbackCommon    float64 // words in more than this share of the chunks are no news
 
 	Kind        [pathKinds]float64 // by what the path is for
 	Constructor float64            // functions that only make an instance
@@ -98,21 +99,21 @@ type Weights struct {
 func DefaultWeights() Weights {
 	w := BaseWeights()
 	w.K1, w.BBody, w.BDoc, w.Name, w.Doc = 1.2, .45, .33, 3.5, 1.3
-	w.Synonym, w.SynonymReverse, w.Terse, w.SynonymAlone = .8, .5, .2, .65
+	w.Synonym, w.SynonymReverse, w.Terse, w.SynonymAlone = .75, .5, .2, .65
 	w.Also, w.Weak, w.PhraseWord = .8, .7, 1
-	w.FileK1, w.Coherence = 10, .4
-	w.PathStem, w.PathDir, w.PathCover = .9, .3, .9
+	w.FileK1, w.Coherence = 10, .37
+	w.PathStem, w.PathDir, w.PathCover = .9, .4, .9
 	w.Lend, w.Lenders = .4, 20
 	w.Compound, w.Part, w.PartBoth = .9, .3, .8
 	w.PathFit = .6
-	w.Adjacent, w.AdjacentSentence, w.AdjacentForm, w.AdjacentRead = .4, .3, .7, 40
+	w.Adjacent, w.AdjacentSentence, w.AdjacentForm, w.AdjacentRead = .4, .4, .7, 40
 	w.Defines, w.DefinesAlone, w.DefinesQualified, w.DefinesStem, w.DefinesAside, w.DefinesAmong = .5, 1, 1.5, 1.8, .3, .5
 	w.Phrase, w.PhraseFilled, w.Option, w.PathNamed, w.PlaceNamed = 1, .3, 1, .7, 1.2
-	w.FeedbackDocs, w.FeedbackTerms, w.Feedback, w.FeedbackCommon = 8, 16, .1, .2
+	w.FeedbackDocs, w.FeedbackDocsTerse, w.FeedbackTerms, w.Feedback, w.FeedbackCommon = 4, 8, 16, .1, .2
 	w.Constructor = .75
 	w.Saturation, w.SaturationTerse, w.Again = .7, .35, .5
 	w.LocalScore, w.LocalShare, w.LocalOwn, w.LocalDoc, w.LocalText, w.LocalName = 2.9, 2.2, 1.7, 1.7, 2.2, 1.2
-	w.LocalLines, w.LocalExact, w.LocalPlain, w.LocalType = .9, 5, -2.3, -3.7
+	w.LocalLines, w.LocalExact, w.LocalPlain, w.LocalType = .9, 7, -2.3, -3.7
 	w.LocalConstructor, w.LocalTest, w.LocalPiece, w.LocalDocumented = -1.5, -1.6, -1.1, -.8
 	w.NotTest, w.NotDocs = .6, .6
 	w.Aside = .5
