@@ -291,6 +291,9 @@ func longest(text []byte, words []string) (n, at int) {
 
 // indexWord finds a phrase that does not begin in the middle of a word.
 func indexWord(text, phrase []byte) int {
+	if len(phrase) == 0 {
+		return -1 // a bracket or a quote by itself
+	}
 	for from := 0; ; {
 		p := bytes.Index(text[from:], phrase)
 		if p < 0 {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -214,6 +216,15 @@ func FuzzSearch(f *testing.F) {
 	require.NoError(f, err)
 	for _, q := range []string{"Interval()", "a::b.c->d", "\"quoted", "File \"x.py\", line 3", "\xff\xfe", strings.Repeat("delay ", 5000), "retry/backoff.go:3"} {
 		f.Add(q, "Guess")
+	}
+	// What the files say, as a program would print it, with punctuation by itself.
+	for _, name := range slices.Sorted(maps.Keys(smallTree)) {
+		for line := range strings.Lines(smallTree[name]) {
+			if words := strings.Fields(line); len(words) > 3 {
+				f.Add("error: "+strings.Join(words[:2], " ")+" ( "+strings.Join(words[2:], " ")+" > \" ) '", "Guess")
+				f.Add("it says \""+strings.Join(words[:2], " ")+" ( "+strings.Join(words[2:], " ")+" >\"", "")
+			}
+		}
 	}
 	f.Fuzz(func(t *testing.T, question, also string) {
 		res, err := ix.Search(t.Context(), Query{Question: question, Also: []string{also}, Limit: 5})
