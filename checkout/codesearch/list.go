@@ -7,7 +7,7 @@ import (
 )
 
 // list turns the order into candidates. Files share the list: each further result of a file counts less, and so does what is much the
-// same as two results before. Which of its chunks a file shows first is a second question (see local), so that a file found by a
+// same as two results before. Which of its chunks a file shows first is a second question (see local.go), so that a file found by a
 // class's comment still answers with the function that does the work.
 func (r *ranking) list(limit int) []Candidate {
 	saturation := r.w.SaturationTerse + (r.w.Saturation-r.w.SaturationTerse)*r.asked.wordy
