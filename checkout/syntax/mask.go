@@ -75,6 +75,10 @@ func (m *masker) run() {
 			i++
 			continue
 		}
+		if c == '\\' && l.name == "shell" {
+			i += 2 // \' is no quote
+			continue
+		}
 		if l.name == "php" && m.has(i, "<?php") {
 			m.blank(i, i+5, ' ')
 			i += 5
@@ -162,6 +166,11 @@ func (m *masker) quoted(i int) int {
 		return m.character(i)
 	}
 	if bytes.IndexByte([]byte(l.quotes), c) >= 0 {
+		if l.name == "shell" {
+			if end := m.shellQuoted(i); end > i {
+				return end
+			}
+		}
 		return m.plainString(i, c)
 	}
 	if c == '/' && (l.name == "javascript" || l.name == "typescript" || l.name == "ruby") {

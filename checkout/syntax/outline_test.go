@@ -27,6 +27,7 @@ func TestOutlineFindsDeclarationsPerLanguage(t *testing.T) {
 		{"a.rb", "module M\n  class A < B\n    def x?(a)\n      y = <<~T\n        def no\n      T\n    end\n  end\nend\n", "namespace M 1-9(1); class A<M 2-8(2); function x?<A 3-7(3)"},
 		{"a.c", "#include <x.h>\n#define MAX(a, b) \\\n  ((a) > (b))\n\nstatic int\nf(struct s *p)\n{\n  return '}';\n}\n\nstruct s {\n  int x;\n};\n", "macro MAX 2-3(2); function f 5-9(5); struct s 11-13(11); field x<s 12-12(12)"},
 		{"a.sh", "# Doc\nfoo() {\n  cat <<EOF\n}\nEOF\n}\n", "function foo 2-6(1)"},
+		{"q.sh", "one() {\n  A=\"$(which \"${X}\") ($(type \"$X\" | sed -e 's/^\\ *//' -e \"s/\\`|'//g\"))\"\n  case \"$A\" in *\\'* | *' '*) ;; esac\n}\n\ntwo() {\n  o=${o//'\"'/q}\n  o=${o//\\'/p}\n  B=$'\\''\n}\n\nthree() {\n  echo \"a\n}\n  \"\n}\n", "function one 1-4(1); function two 6-10(6); function three 12-16(12)"},
 		{"a.lua", "function M.f(x)\n  return x\nend\n\nM.g = function()\nend\n", "function f 1-3(1); function g 5-6(5)"},
 		{"a.ex", "defmodule A.B do\n  def f(x), do: x\n\n  defp g(x) do\n    x\n  end\nend\n", "class A.B 1-7(1); function f<A.B 2-2(2); function g<A.B 4-6(4)"},
 		{"a.hs", "-- | Doc\nf :: Int -> Int\nf 0 = 1\nf n =\n  n\n\ndata T = A\n  | B\n", "function f 2-5(1); type T 7-8(7)"},
