@@ -77,16 +77,21 @@ func TestL2_AFaultWhileCodeIsFetched(t *testing.T) {
 		t.Parallel()
 		var f *flow
 		var ahead atomic.Int64
+		heal := func() {}
 		clock := func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }
 		open := modeltest.Call(use("checkout_repo", args{"repo": "acme/cellar"}))
 		f = newFlowOn(t, false, githubsim.Options{Now: clock}, modeltest.New(
 			func(ctx context.Context, c model.Call) (model.Reply, error) {
 				ahead.Store(int64(65 * time.Minute)) // the token has to be minted anew
-				f.sim.Inject(githubsim.Fault{Method: http.MethodPost, Path: regexp.MustCompile(`/access_tokens$`), Count: 4, Status: http.StatusBadGateway,
+				heal = f.sim.Inject(githubsim.Fault{Method: http.MethodPost, Path: regexp.MustCompile(`/access_tokens$`), Count: 100, Status: http.StatusBadGateway,
 					Sent: regexp.MustCompile(`"permissions":\{"contents":"read","metadata":"read"\}`)}) // git's, and nobody else's
 				return open(ctx, c)
 			},
-			open, modeltest.Call(use("read", args{"repo": "acme/cellar", "path": "wine.go"})),
+			func(ctx context.Context, c model.Call) (model.Reply, error) {
+				heal()
+				return open(ctx, c)
+			},
+			modeltest.Call(use("read", args{"repo": "acme/cellar", "path": "wine.go"})),
 			results("Nine.", args{"repo": "acme/cellar", "file": "wine.go", "lines": "4", "note": "the vintage"})), func(f *flow) { f.cfg.Limits.Time = 3 * time.Hour })
 		asked, answers := f.ask("acme/cellar", simUser, "@librarian which vintage?")
 		require.Equal(t, "rocket", f.settled(asked))

@@ -230,7 +230,9 @@ func (r scoutCandidate) note() string {
 	if r.Symbol != "" {
 		parts = append(parts, strings.TrimSpace(r.Kind+" "+r.name()))
 	}
-	if d := r.doc(); d != "" {
+	if m := r.message(); m != "" {
+		parts = append(parts, m)
+	} else if d := r.doc(); d != "" {
 		parts = append(parts, d)
 	}
 	if len(parts) == 0 && r.link {
@@ -240,6 +242,19 @@ func (r scoutCandidate) note() string {
 		return "matches the question's words"
 	}
 	return strings.Join(parts, ": ")
+}
+
+// message is what the place has to do with a message that the question quotes: it contains it, or uses the name that stands for it. Empty
+// if nothing.
+func (r scoutCandidate) message() string {
+	for _, prefix := range []string{"uses ", "contains “"} {
+		for _, why := range r.Why {
+			if strings.HasPrefix(why, prefix) {
+				return why
+			}
+		}
+	}
+	return ""
 }
 
 // docLines bounds how far a docstring is looked for below the declaration's first line.

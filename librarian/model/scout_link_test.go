@@ -115,3 +115,15 @@ func TestScout_SaysThatNoRepositoryWasFound(t *testing.T) {
 	c := &conversation{brief: brief{Question: "which web frameworks are there in python?"}, asked: map[string]int{"search_repos": 1}}
 	require.Equal(t, "No repository was named, and GitHub's search finds none for `web frameworks` in Python. Name one as owner/repo in the question.", c.summary())
 }
+
+func TestScout_SaysWhatAPlaceHasToDoWithAMessage(t *testing.T) {
+	t.Parallel()
+	for want, w := range map[string]scoutCandidate{
+		"function put: uses ErrFull, which is “no room left”": {Symbol: "put", Kind: "function", Why: []string{"mentions room", "contains “no room”", "uses ErrFull, which is “no room left”"}},
+		"contains “no room left”":                             {Why: []string{"contains “no room left”", "mentions room"}},
+		"function put":                                        {Symbol: "put", Kind: "function", Why: []string{"name has put"}},
+		"matches the question's words":                        {},
+	} {
+		require.Equal(t, want, w.note())
+	}
+}
