@@ -1,6 +1,9 @@
 package syntax
 
-import "bytes"
+import (
+	"bytes"
+	"regexp"
+)
 
 // maxDepth is how deep braces, and preprocessor branches, are followed.
 const maxDepth = 200
@@ -24,8 +27,15 @@ func (f *file) braces() {
 	tooDeep := 0
 	strings := f.overLines // that are still to come
 	cFamily := l.name == "c" || l.name == "cpp"
+	firstCode, lastCode := -1, -1 // where the statement's text begins and ends, blanks and comments left out
 	for i := 0; i < len(angleless); i++ {
 		top := &stack[len(stack)-1]
+		if isCode(angleless[i]) {
+			if firstCode < head {
+				firstCode = i
+			}
+			lastCode = i
+		}
 		switch c := angleless[i]; c {
 		case '#':
 			if (cFamily || l.name == "csharp") && f.startsLine(i) {
@@ -52,7 +62,7 @@ func (f *file) braces() {
 				break
 			}
 			if end := f.typeInHead(head, i, depth); end > 0 {
-				i = end
+				i, lastCode = end, end
 				break
 			}
 			fr := frame{decl: -1, depth: depth, head: head}
@@ -103,9 +113,9 @@ func (f *file) braces() {
 			if len(strings) > 0 && strings[0].from < i {
 				break // a line of a text, not of the code
 			}
-			if l.newlineEnds && depth == 0 && len(bytes.TrimLeft(f.mask[head:i], " \t\r\n\x01")) == 0 {
-				head = i + 1 // nothing yet, and not to be looked at again for each line of a long comment
-			} else if l.newlineEnds && depth == 0 && !f.goesOn(head, i) {
+			if l.newlineEnds && depth == 0 && lastCode < head {
+				head = i + 1 // nothing yet
+			} else if l.newlineEnds && depth == 0 && !f.goesOn(head, i, firstCode, lastCode) {
 				f.bodiless(head, i, top.container && !top.literal)
 				head = i + 1
 			}
@@ -138,6 +148,8 @@ func (f *file) typeInHead(head, brace, depth int) int {
 	switch {
 	case f.lang.name == "typescript" && depth == 0:
 		return f.objectType(head, brace)
+	case f.lang.name == "cpp" && depth == 0:
+		return f.initializer(head, brace)
 	case f.lang.name != "zig":
 		return 0
 	}
@@ -152,13 +164,13 @@ func (f *file) typeInHead(head, brace, depth int) int {
 	default:
 		return 0
 	}
-	return f.closing(brace)
+	return f.closing(brace, longestType)
 }
 
-// closing is where a brace is closed again; 0 where that is too far away to be the end of a type.
-func (f *file) closing(brace int) int {
+// closing is where a brace is closed again; 0 where that is more than so many bytes away.
+func (f *file) closing(brace, most int) int {
 	depth := 0
-	for i := brace; i < min(brace+longestType, len(f.mask)); i++ {
+	for i := brace; i < min(brace+most, len(f.mask)); i++ {
 		switch f.mask[i] {
 		case '{':
 			depth++
@@ -171,6 +183,26 @@ func (f *file) closing(brace int) int {
 	return 0
 }
 
+// initializer is typeInHead for C++: A::A(int x) : a_{x}, b_{} {.
+func (f *file) initializer(head, brace int) int {
+	before := bytes.TrimRight(f.mask[head:brace], " \t\r\n\x01")
+	if len(before) == 0 || !isWord(before[len(before)-1]) || !initializers.Match(before[max(0, len(before)-longestType):]) {
+		return 0
+	}
+	end := f.closing(brace, longestType)
+	if end == 0 {
+		return 0
+	}
+	after := bytes.TrimLeft(f.mask[end+1:min(end+200, len(f.mask))], " \t\r\n\x01")
+	if len(after) == 0 || after[0] != '{' && after[0] != ',' {
+		return 0
+	}
+	return end
+}
+
+// initializers is where a constructor's members are set: behind its parameters, before its body.
+var initializers = regexp.MustCompile(`\)\s*(?:noexcept\s*)?:[^:]`)
+
 // objectType is typeInHead for TypeScript: the brace stands between < and >, or between a function's parameters and its body.
 func (f *file) objectType(head, brace int) int {
 	before := bytes.TrimRight(f.mask[head:brace], " \t\r\n\x01")
@@ -178,12 +210,12 @@ func (f *file) objectType(head, brace int) int {
 		return 0
 	}
 	if f.angleOpen(head, brace) {
-		return f.closing(brace)
+		return f.closing(brace, longestType)
 	}
 	if bytes.IndexByte([]byte("|&:"), before[len(before)-1]) < 0 {
 		return 0
 	}
-	end := f.closing(brace)
+	end := f.closing(brace, longestType)
 	if end == 0 {
 		return 0
 	}
@@ -216,8 +248,8 @@ func (f *file) angleOpen(head, at int) bool {
 	return open > 0
 }
 
-// longestType is how many bytes of a type in a head are looked at.
-const longestType = 4000
+// How many bytes of a type in a head are looked at, and of a struct whose name stands behind it.
+const longestType, longestStruct = 4000, 20_000
 
 // closeOpen ends what was never closed: before the next declaration of the same depth when a branch was dropped, else with the file.
 func (f *file) closeOpen() {
@@ -297,34 +329,26 @@ func (f *file) macro(from, to int) {
 	f.decls = append(f.decls, Decl{Kind: "macro", Name: string(t[:n]), Signature: f.signature(from, to), Start: first, End: last, DocStart: first})
 }
 
-// goesOn reports whether the statement plainly continues on the next line.
-func (f *file) goesOn(head, i int) bool {
-	t := bytes.TrimRight(f.mask[head:i], " \t\r\n\x01")
-	if len(bytes.TrimLeft(t, " \t\r\n\x01")) == 0 {
-		return true // nothing yet
-	}
-	last := t[len(t)-1]
-	if bytes.IndexByte([]byte(",=(+-*&|<:.?"), last) >= 0 || last == '>' && bytes.HasSuffix(t, []byte("=>")) {
+// goesOn reports whether the statement, which begins and ends at first and last, plainly continues behind the line that ends at i.
+func (f *file) goesOn(head, i, first, last int) bool {
+	end := f.mask[last]
+	if bytes.IndexByte([]byte(",=(+-*&|<:.?"), end) >= 0 || end == '>' && last > head && f.mask[last-1] == '=' {
 		return true
 	}
-	if trimmed := bytes.TrimLeft(t, " \t\r\n\x01"); trimmed[0] == '@' && bytes.IndexByte(trimmed, '\n') < 0 && f.lang.name != "javascript" {
+	if f.mask[first] == '@' && bytes.IndexByte(f.mask[first:last+1], '\n') < 0 && f.lang.name != "javascript" {
 		return true // an annotation on its own line
 	}
-	for j := i + 1; j < len(f.mask); j++ {
-		c := f.mask[j]
-		if c == ' ' || c == '\t' || c == '\r' || c == markComment {
-			continue
+	if f.lang.name == "go" {
+		return false
+	}
+	if f.ahead <= i { // each blank line asks for the same
+		f.ahead = i + 1
+		for f.ahead < len(f.mask) && !isCode(f.mask[f.ahead]) {
+			f.ahead++
 		}
-		if c == '\n' {
-			if f.lang.name == "go" {
-				return false
-			}
-			continue
-		}
-		rest := f.mask[j:min(j+12, len(f.mask))]
-		if f.lang.name == "go" {
-			return false
-		}
+	}
+	if f.ahead < len(f.mask) {
+		c, rest := f.mask[f.ahead], f.mask[f.ahead:min(f.ahead+12, len(f.mask))]
 		if c == '>' && f.lang.name == "typescript" && f.angleOpen(head, i) {
 			return true // the last line of a class's type parameters
 		}
@@ -336,10 +360,12 @@ func (f *file) goesOn(head, i int) bool {
 				return true
 			}
 		}
-		return false
 	}
 	return false
 }
+
+// isCode reports whether a byte of the mask is neither blank nor of a comment.
+func isCode(c byte) bool { return c > ' ' && c != markComment }
 
 // transparent reports whether a block without a name of its own still holds declarations (extern "C" {, static {, companion blocks).
 func (f *file) transparent(from, to int) bool {

@@ -107,6 +107,18 @@ func (f *file) bareHead(h headInfo, ts []token, body bool) headInfo {
 		return f.fieldHead(h, ts, body)
 	}
 	h.name, h.kind = ts[p-1].text, "function"
+	if f.lang.name == "c" || f.lang.name == "cpp" {
+		// int (*name)(int): a pointer, where a block is a mistake of ours; int (name)(int) is a function.
+		if m := pointerText.FindSubmatchIndex(f.mask[ts[p].pos:min(ts[p].pos+200, len(f.mask))]); m != nil && m[0] == 0 {
+			h.name, h.kind, h.ok = string(f.mask[ts[p].pos+m[2]:ts[p].pos+m[3]]), "field", !body
+			return h
+		}
+		if p+2 < len(ts) && ts[p+2].text == "(" {
+			if inner := bytes.Trim(f.mask[ts[p].pos+1:ts[p+1].pos], " \t\r\n"); len(inner) > 0 && isPlainName(inner) {
+				h.name = string(inner)
+			}
+		}
+	}
 	if op := indexOf(ts[:p], "operator"); op >= 0 {
 		h.name = "operator"
 		for _, t := range ts[op+1 : p] {
@@ -118,7 +130,7 @@ func (f *file) bareHead(h headInfo, ts []token, body bool) headInfo {
 	}
 	if !body {
 		// A call or a macro use at the end of a statement declares nothing; a prototype has a type before its name.
-		if p < 2 || notNames[ts[0].text] && !modifiers[ts[0].text] || f.lang.name == "shell" || !typed(ts[:p]) {
+		if h.name[0] != '~' && (p < 2 || notNames[ts[0].text] && !modifiers[ts[0].text] || f.lang.name == "shell" || !typed(ts[:p])) {
 			return headInfo{}
 		}
 	}
@@ -127,6 +139,15 @@ func (f *file) bareHead(h headInfo, ts []token, body bool) headInfo {
 	}
 	h.ok = true
 	return h
+}
+
+func isPlainName(b []byte) bool {
+	for _, c := range b {
+		if !isWord(c) {
+			return false
+		}
+	}
+	return true
 }
 
 // typed reports whether a type stands before a name, as it does not in Console.Write(…);.
@@ -194,6 +215,12 @@ func (f *file) withoutTypeParameters(ts []token) []token {
 
 // fieldHead handles constants and properties of Java and C#.
 func (f *file) fieldHead(h headInfo, ts []token, body bool) headInfo {
+	if ts[0].text == "=" { // what a property is set to: { get; set; } = true;
+		return headInfo{}
+	}
+	if where := indexOf(ts, "where"); where > 0 && f.lang.name == "csharp" {
+		return headInfo{} // the constraint of a function whose types hide it
+	}
 	eq := indexOf(ts, "=")
 	end := len(ts)
 	if eq > 0 {

@@ -2,6 +2,7 @@ package syntax
 
 import (
 	"bytes"
+	"regexp"
 	"strings"
 )
 
@@ -43,6 +44,42 @@ func (f *file) parseHead(from, to int, body bool) headInfo {
 	return headInfo{}
 }
 
+// beginsDeclaration are words behind which a macro in front has nothing more to say.
+var beginsDeclaration = map[string]bool{"template": true, "class": true, "struct": true, "namespace": true, "enum": true, "union": true, "typedef": true, "static": true, "inline": true, "extern": true, "using": true, "constexpr": true}
+
+// afterMacros drops what stands between class and its name in C++: class API Widget {, class alignas(16) Widget {.
+func afterMacros(ts []token) []token {
+	for len(ts) > 1 && (isMacro(ts[0].text) || ts[0].text == "alignas" || ts[0].text == "__attribute__" || ts[0].text == "__declspec") {
+		switch {
+		case len(ts) > 3 && ts[1].text == "(" && ts[2].text == ")" && ts[3].word():
+			ts = ts[3:]
+		case ts[1].word() && ts[1].text != "final":
+			ts = ts[1:]
+		default:
+			return ts
+		}
+	}
+	return ts
+}
+
+// pointerText is a pointer to a function: int (*name)(int).
+var pointerText = regexp.MustCompile(`\(\s*\*\s*(?:const\s+)?(\w+)\s*\)\s*\(`)
+
+// typedefName is what a C type is called whose body opens at a brace: typedef struct { … } name. Empty where that is too far away.
+func (f *file) typedefName(brace int) string {
+	end := f.closing(brace, longestStruct)
+	if end == 0 {
+		return ""
+	}
+	m := typedefText.FindSubmatch(f.mask[end+1 : min(end+200, len(f.mask))])
+	if m == nil {
+		return ""
+	}
+	return string(m[1])
+}
+
+var typedefText = regexp.MustCompile(`^[\s*]*(\w+)\s*[;,]`)
+
 // skipAnnotations drops @A(…), #[…], [A] and template<…> in front.
 func (f *file) skipAnnotations(ts []token) []token {
 	for len(ts) > 0 {
@@ -79,6 +116,10 @@ func (f *file) skipAnnotations(ts []token) []token {
 			}
 			ts = ts[min(i+1, len(ts)):]
 		case t.text == "]" || t.text == ")" || t.text == ",":
+			ts = ts[1:]
+		case (t.text == "__attribute__" || t.text == "__declspec" || t.text == "alignas") && len(ts) > 2 && ts[1].text == "(":
+			ts = ts[3:]
+		case (f.lang.name == "cpp" || f.lang.name == "c") && len(ts) > 1 && isMacro(t.text) && beginsDeclaration[ts[1].text]: // NAMESPACE_BEGIN
 			ts = ts[1:]
 		case t.text == ":" && f.lang.name == "cpp":
 			ts = ts[1:]
@@ -117,10 +158,17 @@ func (f *file) keyword(ts []token) (int, string) {
 			if f.lang.name == "swift" && kind == "function" || f.lang.name == "kotlin" {
 				return i, kind
 			}
+			if (f.lang.name == "c" || f.lang.name == "cpp") && ts[0].text == "typedef" {
+				return 0, "struct" // its name stands behind it
+			}
 			return -1, ""
 		}
 		next := ts[i+1]
 		if (f.lang.name == "csharp" || f.lang.name == "java") && t.text == "record" && next.text == "(" {
+			return -1, ""
+		}
+		// type(): T, enum?: string[], let(x) {: members that are called like a keyword.
+		if f.scripts() && kind != "function" && (next.text == "(" || next.text == "?" || next.text == ":" || next.text == "=" || next.text == "<" && kind != "class") {
 			return -1, ""
 		}
 		// `enum class`, `const fn`, `static func`, `class func`: the last declaring word in a row counts.
@@ -144,6 +192,8 @@ func (f *file) declared(h headInfo, ts []token, kw int, kind string, body bool, 
 		if len(rest) == 0 || !rest[0].word() {
 			return headInfo{}
 		}
+	case word == "delegate":
+		h.name = beforeParen(rest)
 	case kind == "impl":
 		h.name = implName(rest, f.lang.name)
 		h.ok = h.name != "" && body
@@ -155,9 +205,11 @@ func (f *file) declared(h headInfo, ts []token, kw int, kind string, body bool, 
 	case f.lang.name == "kotlin" && word == "fun":
 		h.name = beforeParen(rest)
 	case (f.lang.name == "c" || f.lang.name == "cpp") && (word == "struct" || word == "enum" || word == "union" || word == "class"):
-		// class ALIGNED(16) X {: a macro stands before the name.
-		if len(rest) > 3 && isMacro(rest[0].text) && rest[1].text == "(" && rest[2].text == ")" && rest[3].word() {
-			rest = rest[3:]
+		rest = afterMacros(rest)
+		// static const struct x table[] = { is a variable.
+		if eq := indexOf(rest, "="); eq > 1 {
+			h.kind, h.name, h.ok = "variable", lastName(rest[:eq]), body
+			return h
 		}
 		// struct x f(…) { is a function that returns one.
 		if p := indexOf(rest, "("); p > 0 && (indexOf(rest, ":") < 0 || indexOf(rest, ":") > p) {
@@ -167,13 +219,15 @@ func (f *file) declared(h headInfo, ts []token, kw int, kind string, body bool, 
 			return headInfo{}
 		}
 	case word == "typedef" && body:
-		h.kind = "struct"
+		h.kind, h.name = "struct", f.typedefName(to)
 	case word == "typedef" || word == "using" && indexOf(rest, "=") < 0:
 		if word == "using" {
 			return headInfo{}
 		}
 		if n := len(rest); n > 0 && rest[n-1].word() {
 			h.name = rest[n-1].text
+		} else if m := pointerText.FindSubmatch(f.mask[ts[kw].pos:to]); m != nil {
+			h.name = string(m[1])
 		}
 	case kind == "namespace" && !body && f.lang.name != "csharp" && f.lang.name != "php":
 		return headInfo{}

@@ -36,6 +36,16 @@ func TestOutlineOfHostileFilesIsQuick(t *testing.T) {
 		"equations":           {"a.hs", fill("f x =\n")},
 		"one line":            {"a.js", fill("a")},
 		"empty lines":         {"a.py", fill("\n")},
+		"blank lines":         {"a.ts", append([]byte("let b\n"), append(fill("\n"), "{ f() }\n"...)...)},
+		"comments in between": {"a.ts", append([]byte("const a =\n"), fill("// x\n")...)},
+		"less than":           {"a.php", append([]byte("<?php "), fill("<")...)},
+		"less than, shell":    {"a.sh", fill("<")},
+		"less than, Ruby":     {"a.rb", fill("<")},
+		"type arguments":      {"a.ts", fill("class A<{ ")},
+		"type arguments' end": {"a.ts", append([]byte("class A<\n"), fill("b\n>\n<")...)},
+		"typedefs":            {"a.c", fill("typedef struct {\n")},
+		"initializers":        {"a.cc", fill("A() : a{")},
+		"commands in strings": {"a.sh", fill(`"$(`)},
 		"unclosed functions":  {"a.js", fill("function f(){\n")},
 	} {
 		t.Run(name, func(t *testing.T) {

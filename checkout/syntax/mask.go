@@ -319,7 +319,7 @@ func (m *masker) hereDoc(i int) int {
 		return i
 	}
 	j := i
-	for j < len(m.src) && m.src[j] == '<' {
+	for j < min(i+4, len(m.src)) && m.src[j] == '<' {
 		j++
 	}
 	if n := j - i; m.lang.name == "php" && n != 3 || m.lang.name != "php" && n != 2 {

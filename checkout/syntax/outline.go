@@ -87,6 +87,7 @@ type file struct {
 	mask  []byte // same length: comments are markComment, the inside of strings is blank
 	lines []int  // offset of each line's start; one more for the end of the text
 	decls []Decl
+	ahead int // the next code behind the line that was looked at last; see goesOn
 
 	overLines []span       // strings that run over lines
 	attribute map[int]bool // lines that are annotations and nothing else, as a grammar has it; nil without one

@@ -11,7 +11,9 @@ type token struct {
 	pos  int
 }
 
-func (t token) word() bool { return isWord(t.text[0]) || t.text[0] == '@' && len(t.text) > 1 }
+func (t token) word() bool {
+	return isWord(t.text[0]) || (t.text[0] == '@' || t.text[0] == '~') && len(t.text) > 1
+}
 
 // tokens splits masked text; parenthesised parts are kept as the single tokens "(" and ")" with what is between dropped when
 // skipParens is set. At most 80 tokens are read: no head is longer.
@@ -43,7 +45,11 @@ func (f *file) tokens(from, to int, buf []token) []token {
 				j++
 			}
 			if depth == 0 {
-				buf = append(buf, token{string(f.mask[i:j]), i})
+				name := i
+				if c == '#' && f.scripts() {
+					name++ // a private member
+				}
+				buf = append(buf, token{string(f.mask[name:j]), i})
 			}
 			i = j
 		default:
@@ -89,11 +95,11 @@ func (f *file) nameable(ts []token, at int) bool {
 	w := ts[at].text
 	own, known := ownStatements[f.lang.name]
 	switch {
-	case !notNames[w]:
+	case !notNames[w], f.scripts() && modifiers[w]:
 		return true
 	case !known || !elsewhereNames[w] || own[w]:
 		return false
-	case f.lang.name == "javascript" || f.lang.name == "typescript":
+	case f.scripts():
 		return true
 	case at == 0:
 		return false
@@ -104,6 +110,8 @@ func (f *file) nameable(ts []token, at int) bool {
 	}
 	return before.text == ">" || before.text == "]" || before.text == "*" || before.text == "&" || before.text == "?"
 }
+
+func (f *file) scripts() bool { return f.lang.name == "javascript" || f.lang.name == "typescript" }
 
 func indexOf(ts []token, text string) int {
 	for i, t := range ts {
