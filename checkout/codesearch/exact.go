@@ -180,7 +180,7 @@ func (r *ranking) boostLiteral(phrase string, weight float64, most int, rare boo
 	}
 	for _, h := range found {
 		r.boost(h.chunk, h.score, "contains “"+phrase+"”")
-		if !rare && len(found) <= raisersShown {
+		if !rare && len(found) <= raisersShown && strings.ContainsRune(phrase, ' ') {
 			ch := &r.ix.chunks[h.chunk]
 			f := r.ix.files[ch.file]
 			text, _ := r.ix.source.Read(r.ctx, File{Path: f.path, Hash: f.hash}, MaxFile)

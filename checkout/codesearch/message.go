@@ -16,15 +16,17 @@ import (
 const (
 	maxPasted    = 4        // messages of a question that are looked for
 	maxPastedLen = 40       // words of one that count
-	messageReads = 120      // chunks that are read for one
+	messageReads = 300      // chunks that are read for one
 	messageBytes = 32 << 10 // of a chunk, that are looked at
 	messageShown = 6        // chunks that are boosted for one
 	messageGap   = 60       // bytes between two runs of one literal
 	messageClose = .6       // the share of the best chunk's run from which on another one is boosted too
+	quotedVerb   = 2        // words that a value in quotes counts for where the code has a verb in its place; one without quotes counts 1
 	behindGap    = .7       // × what follows something filled in, which may be another message's
 	wrappedParts = 3        // more parts between colons than these are errors wrapped in others …
 	innermost    = 2.5      // … and × this each counts more than what is around it
 	unquoted     = .25      // × what stands in no literal, but in a comment or a document
+	testMessage  = .3       // × what a test has of it: it has the values filled in, and so more in a row than what raises it
 	wellPlaced   = .2       // what the rest of the question adds, among chunks with the same text
 
 	// A run is a message's when it has so many words and bytes …
@@ -44,6 +46,7 @@ type pasted struct {
 
 var (
 	askingText  = regexp.MustCompile(`(?i)\?\s*$|^\W*(?:how|where|why|what|which|who|when|does|is|are|can|find|show|explain|i|we)\b`)
+	suggestText = regexp.MustCompile(`(?i)\bdid you mean\b.*\?\s*$`)
 	frameText   = regexp.MustCompile(`^\s*(?:at |File "|#\d+ |goroutine \d|note: |Stack trace|Traceback|\d+: 0x)`)
 	escapedText = strings.NewReplacer(`\n`, " ", `\t`, " ", `\r`, " ", `\"`, `"`, `\'`, `'`, "\\`", "`", `\\`, `\`)
 )
@@ -60,7 +63,7 @@ func pastedMessages(text string) []pasted {
 			continue
 		}
 		marked := errorText.MatchString(line) || errorLine.MatchString(line) || strings.Contains(line, ": ") && troubleText.MatchString(line) || follows
-		if !marked && askingText.MatchString(line) || marked && strings.HasSuffix(line, "?") {
+		if !marked && asks(line) || marked && strings.HasSuffix(line, "?") && !suggestText.MatchString(line) {
 			continue
 		}
 		least := plainWords
@@ -71,11 +74,20 @@ func pastedMessages(text string) []pasted {
 			least = bareWords
 		}
 		words := strings.Fields(strings.ToLower(line))
-		if len(words) >= least {
+		given := 0 // a value in quotes counts twice, as where it is filled in
+		if valueText.MatchString(line) {
+			given = quotedVerb - 1
+		}
+		if len(words)+given >= least {
 			out = append(out, pasted{words[:min(len(words), maxPastedLen)], least})
 		}
 	}
 	return out
+}
+
+// asks reports whether a line is the asker's own question: not where it is the program that asks whether something else was meant.
+func asks(line string) bool {
+	return askingText.MatchString(line) && !suggestText.MatchString(line)
 }
 
 // run is what of a message stands in a chunk.
@@ -111,6 +123,9 @@ func (r *ranking) boostMessage(m pasted) {
 		}
 		got.literal = got.literal && r.codes(ch.file)
 		size := got.size * r.kind[ch.class]
+		if !r.asked.tests && r.tests(h.chunk) {
+			size *= testMessage
+		}
 		if !got.literal {
 			if m.least > runWords {
 				continue
@@ -144,6 +159,13 @@ func (r *ranking) boostMessage(m pasted) {
 			r.boostRaisers(h.chunk, texts[ch.file].lines(int(ch.start), int(ch.end)), got.text, x)
 		}
 	}
+}
+
+// tests reports whether a chunk is of a test.
+func (r *ranking) tests(c uint32) bool {
+	ch := &r.ix.chunks[c]
+	_, _, test, _ := ch.class.parts()
+	return test || r.ix.files[ch.file].kind == kindTest
 }
 
 // codes reports whether a file is of a language that has literals.
@@ -229,7 +251,7 @@ func (m pasted) runFrom(text []byte, i int) run {
 	words := slices.Clone(m.words[i:])
 	words[0] = strings.TrimLeft(words[0], "\"'`([{<“")
 	n, at := longest(text, words)
-	if n < runWords || words[0] == "" {
+	if n == 0 || words[0] == "" {
 		return run{}
 	}
 	phrase := strings.Join(words[:n], " ")
@@ -242,7 +264,17 @@ func (m pasted) runFrom(text []byte, i int) run {
 			at = next
 		}
 	}
-	out := run{words: n, bytes: len(phrase), size: float64(len(phrase)), text: phrase, literal: quotedAt(text, at)}
+	filled := 0
+	if n < len(words) && verbText.Match(text[min(len(text), at+len(phrase)):min(len(text), at+len(phrase)+12)]) {
+		filled = 1
+		if strings.IndexByte("\"'`", words[n][0]) >= 0 {
+			filled = quotedVerb
+		}
+	}
+	if n+filled < runWords {
+		return run{}
+	}
+	out := run{words: n + filled, bytes: len(phrase), size: float64(len(phrase)), text: phrase, literal: quotedAt(text, at)}
 	rest, from := i+n, min(len(text), at+len(phrase))
 	for rest < len(m.words) {
 		ahead := text[from:min(len(text), from+messageGap)]
@@ -310,8 +342,11 @@ func indexWord(text, phrase []byte) int {
 
 var (
 	// joined is what stands between the parts of a literal that goes over several lines.
-	joined        = regexp.MustCompile(`["'` + "`" + `]\s*(?:[+.\\]|<>|\+\+|\.\.|,)?\s*\n\s*(?:[+.]|<>|\+\+|\.\.)?\s*[rfub]?["'` + "`" + `]|\\\n\s*`)
-	commentLine   = regexp.MustCompile(`^\s*(?://|#|/?\*|--|;|%)`)
+	joined    = regexp.MustCompile(`["'` + "`" + `]\s*(?:[+.\\]|<>|\+\+|\.\.|,)?\s*\n\s*(?:[+.]|<>|\+\+|\.\.)?\s*[rfub]?["'` + "`" + `]|\\\n\s*`)
+	valueText = regexp.MustCompile("(?:^|\\s)[\"'`][^\\s]+[\"'`]")
+	// verbText is where something is filled in: %s, {}, ${…}, #{…}, \(…).
+	verbText      = regexp.MustCompile("^[\\s\"'`(\\[<:=]*(?:%[-+#0-9.*]*[a-z]|\\{|\\$\\{|#\\{|\\\\\\()")
+	commentLine   = regexp.MustCompile(`^\s*(?://|#|/\*|\*(?:[\s*/]|$)|--|;|%)`) // *p = is no comment
 	directiveText = regexp.MustCompile(`^\s*#\s*(?:\[|define\b)`)
 	spaces        = regexp.MustCompile(`[ \t\r]*\n[ \t\r]*|[ \t]{2,}`)
 )

@@ -18,6 +18,9 @@ func TestMessageIsFoundWhereItsLiteralIs(t *testing.T) {
 		"field.rs":    "fn missing_field(name: &str) -> Error {\n    Error::custom(format!(\"absent field `{}` in the map\", name))\n}\n\nfn field_map() {}\n",
 		"job.rb":      "module Job\n  def verify(item)\n    raise ArgumentError, \"Job arguments to #{item.name} must be native types, but #{item.arg.inspect} is a #{item.arg.class}.\"\n  end\nend\n\nclass HardJob\n  def perform; end\nend\n",
 		"load.go":     "package y\n\nfunc load(p string) error {\n\treturn fmt.Errorf(\"reading settings of the service %s: %w\", p, parse(p))\n}\n\nfunc parse(p string) error {\n\treturn fmt.Errorf(\"duplicate section name %s\", p)\n}\n",
+		"conf.c":      "void conf_handler(int n)\n{\n    *err = put(*err, \"strange directive '%.9s', with words beginning with: %s\", n);\n}\n\nvoid print_it(void)\n{\n    print(\"barley\");\n}\n",
+		"ref.c":       "int ref_missing(char *n)\n{\n    return fail(\"reference '%s' not found\", n);\n}\n\nint reference_found(int n)\n{\n    return n;\n}\n",
+		"x_test.go":   "package x\n\nfunc TestDirective() {\n\twant := \"strange directive 'barley', with words beginning with: corn\"\n}\n",
 		"errors.md":   "# Errors\n\n## unknown command\n\nunknown command \"foo\" for \"app\"\n",
 	}
 	ix, err := Build(t.Context(), tree(files), Options{})
@@ -29,6 +32,9 @@ func TestMessageIsFoundWhereItsLiteralIs(t *testing.T) {
 		"N/A: version \"v99\" is not yet installed.":                                                    "tool.sh ensure_version",
 		"Error: absent field `name` in the map at line 1":                                               "field.rs missing_field",
 		"ArgumentError: Job arguments to HardJob must be native types, but :foo is a Symbol.":           "job.rb verify",
+		"strange directive 'barley', with words beginning with: 'corn'":                                 "conf.c conf_handler",
+		"unknown thing: strange directive 'barley', with words beginning with: 'corn'":                  "conf.c conf_handler",
+		"reference 'refs/heads/x' not found":                                                            "ref.c ref_missing",
 		"error: starting: reading settings of the service x.toml: duplicate section name a":             "load.go parse",
 	} {
 		res, err := ix.Search(t.Context(), Query{Question: question})

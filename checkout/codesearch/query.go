@@ -70,7 +70,7 @@ var (
 	docsText    = regexp.MustCompile(`(?i)\bdocumented\b|\b(?:documentation|docs) (?:for|of|on|about|that|which|says?|pages?)\b|\bin the (?:docs|documentation|readme)\b`)
 	errorText   = regexp.MustCompile(`(?m)(?:\b[A-Za-z_.]*(?:Error|Exception|Warning|Failure)|\b(?i:panic|fatal|error|exception|failed|failure)(?:\[\w+\])?)\s*:\s*(.+)$`)
 	errorLine   = regexp.MustCompile(`(?m)^\s*(?:\w+(?:\.|::|\\))+[A-Z]\w+: .+$`) // an exception whose name does not say that it is one
-	troubleText = regexp.MustCompile(`(?i)\b(?:fail(?:s|ed|ure)?|errors?|exception|panic|fatal|cannot|can't|could not|couldn't|unable|invalid|illegal|unexpected|undefined|denied|refused|rejected|timed out|missing|unknown|not found|no such)\b`)
+	troubleText = regexp.MustCompile(`(?i)\b(?:fail(?:s|ed|ure)?|errors?|exception|panic|fatal|cannot|can't|could not|couldn't|unable|invalid|illegal|unexpected|undefined|denied|refused|rejected|timed out|missing|unknown|not found|no such|non-existent|(?:does not|doesn't) exist|already exists|not allowed|(?:un|not )supported|did you mean)\b`)
 	placeText   = regexp.MustCompile(`([\w@.+/-]+\.[A-Za-z]{1,5})(?::|", line |\()(\d{1,7})\b`)
 	optionText  = regexp.MustCompile(`(?:^|[\s("'` + "`" + `])(?:--)?([a-z][a-z0-9]*(?:-[a-z0-9]+)+)(?:$|[\s)"'` + "`" + `,;:?!.=])`)
 	wordText    = regexp.MustCompile(`[\pL\pN_]+`)
@@ -93,7 +93,7 @@ func (ix *Index) parse(q Query, w *Weights) asked {
 		p := strings.TrimSpace(strings.Trim(text[m[0]:m[1]], "\"`“”'"))
 		switch {
 		case len(p) < 3:
-		case slices.ContainsFunc(errors, func(e []int) bool { return e[0] < m[0] && m[1] <= e[1] }):
+		case slices.ContainsFunc(errors, func(e []int) bool { return e[0] < m[0] && m[1] <= e[1] }) || isFilled(text, m[0], m[1]):
 			a.filled = append(a.filled, p)
 		default:
 			a.phrases = append(a.phrases, p)
@@ -190,6 +190,20 @@ func (ix *Index) parse(q Query, w *Weights) asked {
 		ix.addPhrases(&a, text, seen, w)
 	}
 	return a
+}
+
+// isFilled reports whether what is quoted is a value in a message that a program printed: unknown directive "foo" in x.conf.
+func isFilled(text string, from, to int) bool {
+	start := strings.LastIndexByte(text[:from], '\n') + 1
+	end := len(text)
+	if n := strings.IndexByte(text[to:], '\n'); n >= 0 {
+		end = to + n
+	}
+	if strings.ContainsAny(text[from:to], " \t") {
+		return false
+	}
+	rest := text[start:from] + text[to:end]
+	return troubleText.MatchString(rest) && !asks(text[start:end]) && len(strings.Fields(rest)) >= runWords
 }
 
 // addCompounds lets a tree's compound stand for two neighbouring words of the question: "thread pool" for threadpool.

@@ -21,10 +21,10 @@ var (
 )
 
 const (
-	shortestName = 4  // bytes of a name that is looked for; shorter ones stand for too much
-	raisersRead  = 60 // chunks that are read for one
-	raisersShown = 4  // chunks that are boosted for one
-	raisersShare = .9 // × what the message's own chunk gets
+	shortestName = 4   // bytes of a name that is looked for; shorter ones stand for too much
+	raisersRead  = 60  // chunks that are read for one
+	raisersShown = 4   // chunks that are boosted for one
+	raisersShare = 1.3 // × what the message's own chunk gets: who asks wants to know what raises it
 )
 
 // boostRaisers boosts the code that uses the name by which a chunk that is no function holds a literal. It does nothing where no name can be made
