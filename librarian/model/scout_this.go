@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -58,8 +59,11 @@ func (c *conversation) asksWho() bool {
 	return aboutUse.MatchString(c.brief.Question) && !otherWay.MatchString(c.brief.Question)
 }
 
-// own is the thread's own repository, once it is open: what is under review is in that.
+// own is the thread's own repository, once it is open: what is under review is in that. For a name's uses it is the one that is open.
 func (c *conversation) own() (repo string, ok bool) {
+	if repo, ok := c.used(); ok {
+		return repo, true
+	}
 	for _, o := range c.opened {
 		if name, _, _ := strings.Cut(o.Name, "@"); strings.EqualFold(name, c.brief.Place) {
 			return o.Repo, true
@@ -68,8 +72,11 @@ func (c *conversation) own() (repo string, ok bool) {
 	return "", false
 }
 
-// asksUses reports whether it is asked who uses what is under review.
+// asksUses reports whether it is asked who uses what is under review, or what the question names.
 func (c *conversation) asksUses() bool {
+	if _, ok := c.used(); ok {
+		return c.tools["grep"] && !c.noUses()
+	}
 	_, ok := c.own()
 	return ok && c.tools["grep"] && c.asksWho() && c.aboutThis()
 }
@@ -95,7 +102,7 @@ func (c *conversation) hunk() string {
 // useUses are the calls that find out who uses what is under review: the diff, where no line of it is, and a search for each name.
 func (c *conversation) useUses() []use {
 	repo, _ := c.own()
-	if c.hunk() == "" && c.asked["git_diff"] == 0 && c.tools["git_diff"] {
+	if c.namedUse() == "" && c.hunk() == "" && c.asked["git_diff"] == 0 && c.tools["git_diff"] {
 		args := map[string]any{"repo": repo, "from": c.brief.Pull.BaseSHA, "merge_base": true, "context": scoutContext}
 		if c.brief.Review != nil { // on a file as a whole
 			args["path"] = c.brief.Review.Path
@@ -121,8 +128,11 @@ func wholeWord(name string) string {
 	return `\b` + name + `\b`
 }
 
-// changedNames are the names to look for: of the line under review, or what the pull request declares and changes.
+// changedNames are the names to look for: the question's, that of the line under review, or what the pull request declares and changes.
 func (c *conversation) changedNames() []string {
+	if n := c.namedUse(); n != "" {
+		return []string{n}
+	}
 	if h := c.hunk(); h != "" {
 		return namesAt(h)
 	}
@@ -221,6 +231,16 @@ type usage struct {
 
 func (u usage) declares() bool { return declared(u.text, true) == u.name }
 
+// tests is 1 for a line of a test, which is the last that who asks for uses wants to see, else 0.
+func (u usage) tests() int {
+	if testPath.MatchString(u.path) {
+		return 1
+	}
+	return 0
+}
+
+var testPath = regexp.MustCompile(`(?i)(?:^|/)(?:tests?|specs?|__tests__|testdata)/|[._-](?:test|spec)\.\w+$|_(?:test|spec)\.\w+$|(?:^|/)test_[^/]+$|Tests?\.\w+$`)
+
 // takeUses keeps what a search for a name found.
 func (c *conversation) takeUses(pattern string, p Part, matches []scoutCandidate, limited bool) {
 	name := strings.TrimPrefix(strings.TrimSuffix(strings.TrimPrefix(pattern, `\b`), `\b`), `\`)
@@ -260,6 +280,7 @@ func (c *conversation) usesAnswer() map[string]any {
 		return map[string]any{"summary": why + " Name a function, a type or a file in the question.", "locations": locations, "description": scoutIs}
 	}
 	var told []string
+	slices.SortStableFunc(c.uses, func(a, b usage) int { return cmp.Compare(a.tests(), b.tests()) })
 	for _, n := range c.looked {
 		files, count := map[string]bool{}, 0
 		for _, u := range c.uses {
@@ -288,7 +309,10 @@ func (c *conversation) usesAnswer() map[string]any {
 		}
 	}
 	of := "which the pull request changes"
-	if c.hunk() != "" {
+	switch {
+	case c.namedUse() != "":
+		of = "which it names"
+	case c.hunk() != "":
 		of = "which the line under review is about"
 	}
 	if more := len(all) - len(c.looked); more > 0 {
