@@ -67,7 +67,11 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int
 	}
 	k, err := parser.Parse(args)
 	if err != nil {
-		return complain(stderr, &app.UsageError{Message: err.Error(), Hint: "librarian --help lists commands and flags"})
+		hint := "librarian --help lists commands and flags"
+		if args[0] == "ask" && strings.Contains(err.Error(), "unknown flag") {
+			hint = "a question that begins with a dash goes behind --: librarian ask -- '-…'"
+		}
+		return complain(stderr, &app.UsageError{Message: err.Error(), Hint: hint})
 	}
 	return complain(stderr, k.Run())
 }

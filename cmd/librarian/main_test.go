@@ -24,6 +24,7 @@ func TestMistakesAreOneLineAndExitCode2(t *testing.T) {
 		"no such data":      {[]string{"runs", "show", "--data", filepath.Join(dir, "none"), unknown}, "there are no runs in"},
 		"no limit":          {[]string{"runs", "--limit", "0"}, "--limit must be at least 1"},
 		"unknown command":   {[]string{"nonsense"}, "librarian --help lists commands and flags"},
+		"a dash":            {[]string{"ask", "-ERR it failed"}, "goes behind --"},
 		"no question":       {[]string{"ask", "--repo", "."}, "there is no question"},
 		"unknown run":       {[]string{"ask", "--continue", unknown, "why?"}, "Run not found: " + unknown + ". It may have been deleted; start a new run."},
 		"unknown model":     {[]string{"ask", "--model", "nowhere/x", "--owner", "acme", "why?"}, "name its base_url in models.providers.nowhere"},

@@ -265,6 +265,9 @@ const docLines = 12
 func (r scoutCandidate) doc() string {
 	lines := strings.Split(r.body(), "\n")
 	var words []string
+	if cutComment.MatchString(lines[0]) {
+		return "" // the read begins within a long comment, and so within a sentence
+	}
 	i := 0
 	for ; i < len(lines); i++ {
 		text, kind := comment(lines[i])
@@ -288,6 +291,8 @@ func (r scoutCandidate) doc() string {
 	}
 	return s
 }
+
+var cutComment = regexp.MustCompile(`^\s*\*(?:\s|/|$)`)
 
 var (
 	docTag  = regexp.MustCompile(`\{@(?:code|link|linkplain|literal|value)\s+([^{}]*)\}`)

@@ -13,6 +13,7 @@ func TestScout_Doc(t *testing.T) {
 	for _, tt := range []struct{ name, symbol, text, want string }{
 		{"a sentence", "add", "// Adds two numbers. And more.\nfunc add() {}", "Adds two numbers."},
 		{"a banner", "", "/*****\n *                                  _   _ ____  _\n *  Project                     ___| | | |  _ \\| |\n *                             / __| | | | |_) | |\n */\nint x;", ""},
+		{"a comment whose beginning was not read", "Walk", " * as well can walk backwards. It is slow.\n */\nclass Walk {}", ""},
 		{"a rule", "", "// ---------------------------------------------------\nvar x = 1", ""},
 		{"the name alone", "remove_expired", "/*\n * remove_expired()\n */\nvoid remove_expired(void) {}", ""},
 		{"a section's own title", "Why do I get 403?", "# Why do I get 403?\n\nBecause.", ""},
