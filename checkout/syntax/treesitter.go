@@ -14,7 +14,7 @@ import (
 
 // Variant tells outlines of this build from those of builds that find other declarations; it is part of what is kept of them on disk.
 // Change the number when queries or grammars change.
-const Variant = "-treesitter-2"
+const Variant = "-treesitter-3"
 
 // What tree-sitter is given. A file over one of these is read by the heuristics.
 const (
@@ -132,6 +132,9 @@ func (f *file) match(l *loaded, tree *sitter.Tree) (_ []found, ok bool) {
 				heredocs[f.lineAt(from)] = to
 			case "name":
 				d.nameAt, d.name = from, declaredName(f.src[from:to])
+				if f.scripts() && f.src[from] == '$' {
+					d.name = "$" + d.name // a part of the name there, and no sigil
+				}
 			case "declarator":
 				d.nameAt, d.name, d.parent = declarator(c.Node, f.src)
 			case "parent":
