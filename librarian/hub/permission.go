@@ -26,7 +26,7 @@ type knownPermission struct {
 
 // Permission is what p may do in repo, which the installation must cover, as GitHub's permission API tells it: from the
 // booleans of its user object, which custom roles map to, and only if that user has p's id. What GitHub does not tell is
-// [access.Unknown], which is no permission. It is believed for a minute. See
+// [access.Unknown], which is no permission. What it does tell is believed for a minute. See
 // https://docs.github.com/en/rest/collaborators/collaborators#get-repository-permissions-for-a-user.
 func (h *Hub) Permission(ctx context.Context, installation int64, repo librarian.Repo, p librarian.Principal) (access.Level, error) {
 	host, number, ok := repo.ID.GitHub()
@@ -42,7 +42,7 @@ func (h *Hub) Permission(ctx context.Context, installation int64, repo librarian
 	}
 	asked := h.now()
 	level, err := h.askPermission(ctx, tokenKey{classThread, installation, number}, repo, p)
-	if err != nil {
+	if err != nil || level == access.Unknown { // it may be that the installation is suspended just now; a refusal must not outlive that
 		return access.Unknown, err
 	}
 	h.mu.Lock()

@@ -189,6 +189,20 @@ func TestW1_PermissionFailsClosed(t *testing.T) {
 	require.Equal(t, "unknown", level.String())
 }
 
+// What somebody may do while the App is suspended is not known, and not that it is nothing: once it is back, they are not refused for it.
+func TestW1_PermissionOutlivesASuspension(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, githubsim.Options{})
+	repo := librarian.Repo{ID: w.id("acme/app"), Owner: "acme", Name: "app"}
+	require.NoError(t, w.SuspendInstallation(w.inst))
+	level, _ := w.hub.Permission(ctx, w.inst, repo, w.principal("ada"))
+	require.Equal(t, "unknown", level.String())
+	require.NoError(t, w.UnsuspendInstallation(w.inst))
+	level, err := w.hub.Permission(ctx, w.inst, repo, w.principal("ada"))
+	require.NoError(t, err)
+	require.NotEqual(t, "unknown", level.String())
+}
+
 func TestApp(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, githubsim.Options{})
