@@ -71,6 +71,7 @@ func (r *Runner) countVotes(ctx context.Context, x librarian.Run, h history) (li
 	}
 	var counted *librarian.VotesData
 	var unknown error
+	now := r.o.Now() // before asking: a vote that comes while GitHub answers is not put off for longer than the count is old
 	if id != 0 {
 		v, err := r.o.Votes(ctx, x.Request.Place, id)
 		switch {
@@ -85,7 +86,6 @@ func (r *Runner) countVotes(ctx context.Context, x librarian.Run, h history) (li
 			}
 		}
 	}
-	now := r.o.Now()
 	err := r.o.Ballots.SetVotes(ctx, x.ID, counted, now.Add(max(votesFirst, now.Sub(x.CreatedAt))))
 	if err != nil && !errors.Is(err, librarian.ErrRunNotFound) {
 		r.o.Logger.WarnContext(ctx, "could not keep the votes", "run", x.ID, "error", err)
