@@ -51,39 +51,16 @@ func (r *ranking) addNeighbours() bool {
 		return false
 	}
 	worth := w.Adjacent * (1 - (1-w.AdjacentSentence)*r.asked.wordy)
-	texts := map[uint32]numbered{}
 	forms := map[string][]form{}
 	any := false
 	for _, h := range r.order[:min(len(r.order), w.AdjacentRead)] {
 		ch := &r.ix.chunks[h.chunk]
-		text, ok := texts[ch.file]
-		if !ok {
-			f := &r.ix.files[ch.file]
-			b, _ := r.ix.source.Read(r.ctx, File{Path: f.path, Hash: f.hash}, MaxFile)
-			text = numbered{b, lineOffsets(b)}
-			texts[ch.file] = text
-		}
-		for pair, share := range q.pairs(text.lines(int(ch.start)-commentLines, int(ch.end)), forms, w.AdjacentForm) {
+		for pair, share := range q.pairs(r.text(ch.file).lines(int(ch.start)-commentLines, int(ch.end)), forms, w.AdjacentForm) {
 			r.score[h.chunk] += float32(worth * q.weights[pair] * share)
 			any = true
 		}
 	}
 	return any
-}
-
-// numbered is a text with where its lines start.
-type numbered struct {
-	text []byte
-	offs []int
-}
-
-// lines gives the lines from…to, as far as there are any.
-func (n numbered) lines(from, to int) []byte {
-	from, to = max(from, 1), min(to, len(n.offs)-1)
-	if from > to {
-		return nil
-	}
-	return n.text[n.offs[from-1]:n.offs[to]]
 }
 
 // pairs finds the question's neighbours in a text: at most one word may stand between them, or they may have changed places. A pair is

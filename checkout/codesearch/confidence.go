@@ -178,10 +178,7 @@ func (r *ranking) pairsOf(c uint32) float64 {
 		return 0
 	}
 	ch := &r.ix.chunks[c]
-	f := &r.ix.files[ch.file]
-	b, _ := r.ix.source.Read(r.ctx, File{Path: f.path, Hash: f.hash}, MaxFile)
-	text := numbered{b, lineOffsets(b)}
-	for pair, share := range q.pairs(text.lines(int(ch.start)-commentLines, int(ch.end)), map[string][]form{}, r.w.AdjacentForm) {
+	for pair, share := range q.pairs(r.text(ch.file).lines(int(ch.start)-commentLines, int(ch.end)), map[string][]form{}, r.w.AdjacentForm) {
 		in += q.weights[pair] * share
 	}
 	return min(1, in/all)

@@ -153,18 +153,10 @@ func (r *ranking) boostLiteral(phrase string, weight float64, most int, rare boo
 		cands = append(cands, hit{c, r.total(c)})
 	}
 	cands = topHits(cands, 80)
-	texts := map[uint32][]byte{}
 	var found []hit
 	for _, h := range cands {
 		ch := &r.ix.chunks[h.chunk]
-		text, ok := texts[ch.file]
-		if !ok {
-			f := r.ix.files[ch.file]
-			text, _ = r.ix.source.Read(r.ctx, File{Path: f.path, Hash: f.hash}, MaxFile)
-			text = bytes.ToLower(text)
-			texts[ch.file] = text
-		}
-		if bytes.Contains(linesOf(text, int(ch.start), int(ch.end)), literal) {
+		if bytes.Contains(bytes.ToLower(r.linesOf(h.chunk)), literal) {
 			x := weight
 			if r.ix.files[ch.file].kind != kindSource {
 				x *= r.w.DefinesAside
@@ -181,35 +173,10 @@ func (r *ranking) boostLiteral(phrase string, weight float64, most int, rare boo
 	for _, h := range found {
 		r.boost(h.chunk, h.score, "contains “"+phrase+"”")
 		if !rare && len(found) <= raisersShown && strings.ContainsRune(phrase, ' ') {
-			ch := &r.ix.chunks[h.chunk]
-			f := r.ix.files[ch.file]
-			text, _ := r.ix.source.Read(r.ctx, File{Path: f.path, Hash: f.hash}, MaxFile)
-			r.boostRaisers(h.chunk, linesOf(text, int(ch.start), int(ch.end)), phrase, h.score)
+			r.boostRaisers(h.chunk, phrase, h.score)
 		}
 	}
 	return len(found) > 0
-}
-
-func linesOf(text []byte, from, to int) []byte {
-	start, line := 0, 1
-	for line < from {
-		n := bytes.IndexByte(text[start:], '\n')
-		if n < 0 {
-			return nil
-		}
-		start += n + 1
-		line++
-	}
-	end := start
-	for line <= to {
-		n := bytes.IndexByte(text[end:], '\n')
-		if n < 0 {
-			return text[start:]
-		}
-		end += n + 1
-		line++
-	}
-	return text[start:end]
 }
 
 func (r *ranking) boostPath(p string) {

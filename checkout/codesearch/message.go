@@ -106,17 +106,9 @@ func (r *ranking) boostMessage(m pasted) {
 	var found []hit
 	runs := map[uint32]run{}
 	best := 0.0
-	texts := map[uint32]numbered{}
 	for _, h := range r.messageChunks(m) {
 		ch := &r.ix.chunks[h.chunk]
-		text, ok := texts[ch.file]
-		if !ok {
-			f := r.ix.files[ch.file]
-			b, _ := r.ix.source.Read(r.ctx, File{Path: f.path, Hash: f.hash}, MaxFile)
-			text = numbered{b, lineOffsets(b)}
-			texts[ch.file] = text
-		}
-		lines := text.lines(int(ch.start), int(ch.end))
+		lines := r.linesOf(h.chunk)
 		got := m.runIn(lines[:min(len(lines), messageBytes)])
 		if got.words < m.least || got.bytes < runBytes {
 			continue
@@ -155,8 +147,7 @@ func (r *ranking) boostMessage(m pasted) {
 			r.literal[h.chunk] = true
 		}
 		if got.literal {
-			ch := &r.ix.chunks[h.chunk]
-			r.boostRaisers(h.chunk, texts[ch.file].lines(int(ch.start), int(ch.end)), got.text, x)
+			r.boostRaisers(h.chunk, got.text, x)
 		}
 	}
 }

@@ -29,11 +29,11 @@ const (
 
 // boostRaisers boosts the code that uses the name by which a chunk that is no function holds a literal. It does nothing where no name can be made
 // out.
-func (r *ranking) boostRaisers(c uint32, lines []byte, literal string, x float64) {
-	if chunkKinds[r.ix.chunks[c].kind] == "function" || chunkKinds[r.ix.chunks[c].kind] == "method" {
+func (r *ranking) boostRaisers(c uint32, literal string, x float64) {
+	if chunkKinds[r.ix.chunks[c].kind] == "function" {
 		return
 	}
-	name := nameOfLiteral(lines, literal)
+	name := nameOfLiteral(r.linesOf(c), literal)
 	if len(name) < shortestName {
 		return
 	}
@@ -60,16 +60,11 @@ func (r *ranking) boostRaisers(c uint32, lines []byte, literal string, x float64
 	shown := 0
 	for _, h := range topHits(cands, raisersRead) {
 		ch := &r.ix.chunks[h.chunk]
-		if k := chunkKinds[ch.kind]; k != "function" && k != "method" {
-			continue
-		}
-		f := &r.ix.files[ch.file]
-		text, _ := r.ix.source.Read(r.ctx, File{Path: f.path, Hash: f.hash}, MaxFile)
-		if !hasWord(linesOf(text, int(ch.start), int(ch.end)), name) {
+		if chunkKinds[ch.kind] != "function" || !hasWord(r.linesOf(h.chunk), name) {
 			continue
 		}
 		share := raisersShare
-		if f.kind != kindSource {
+		if r.ix.files[ch.file].kind != kindSource {
 			share *= r.w.DefinesAside
 		}
 		r.boost(h.chunk, x*share, "uses "+name+", which is “"+literal+"”")
