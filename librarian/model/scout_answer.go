@@ -2,6 +2,8 @@ package model
 
 import (
 	"fmt"
+	"html"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -285,7 +287,11 @@ func (r scoutCandidate) doc() string {
 	if len(words) == 0 {
 		words = docstring(lines[i:min(len(lines), i+docLines+20)])
 	}
-	s := firstSentence(strings.Join(strings.Fields(plainDoc(strings.Join(words, " "))), " "))
+	text := plainDoc(strings.Join(words, " "))
+	if markedUp[path.Ext(r.Path)] {
+		text = entity.ReplaceAllStringFunc(text, html.UnescapeString)
+	}
+	s := firstSentence(strings.Join(strings.Fields(text), " "))
 	if name := strings.TrimRight(s, ".:()"); strings.EqualFold(name, strings.TrimRight(r.Symbol, ".:()")) {
 		return "" // it only repeats the name
 	}
@@ -298,6 +304,7 @@ var (
 	docTag  = regexp.MustCompile(`\{@(?:code|link|linkplain|literal|value)\s+([^{}]*)\}`)
 	docMark = regexp.MustCompile(`</?(?:p|code|b|i|em|strong|pre|tt|ul|li|br|summary|remarks|para|c)\s*/?>|(?:^|\s)[@\\](?:brief|summary)\b`)
 	docSee  = regexp.MustCompile(`<(?:see|paramref|typeparamref|seealso)\s+(?:cref|name|langword)="(?:[A-Z]:)?([^"]*)"\s*/>`)
+	entity  = regexp.MustCompile(`&(?:[a-zA-Z]{2,8}|#[0-9]{1,6}|#[xX][0-9a-fA-F]{1,5});`)
 	legal   = regexp.MustCompile(`(?i)^(?:copyright\b|\(c\)|©|spdx-|licen[sc]ed (?:under|to)\b|this file is part of\b|the mit license\b|@license\b)`)
 )
 
@@ -308,6 +315,9 @@ var (
 	directive = regexp.MustCompile(`^(?:-\*-|(?:vim?|ex|coding|encoding|typed|frozen_string_literal|warn_indent|shareable_constant_value)\s*[:=]|(?:eslint|tslint|jshint|jslint|prettier|istanbul|c8|v8|biome|oxlint|deno-lint)\b[- ]|` +
 		`(?:rubocop|pylint|mypy|ruff|isort|yapf|fmt|phpcs|swiftlint|ktlint|detekt|scalafmt|scalastyle|checkstyle|clang-format|go|swift-format)\s*:\S?|(?:noqa|nolint|NOLINT|noinspection|nosec|shellcheck|cspell|spell-checker|swift-tools-version|type:\s*ignore|pragma|\+build)\b|@ts-|@flow|@jsx|#?(?:end)?region\b)`)
 )
+
+// markedUp are the files whose doc comments are HTML or XML, where a < is written &lt;. Elsewhere &lt; means just that.
+var markedUp = map[string]bool{".java": true, ".groovy": true, ".scala": true, ".cs": true, ".vb": true, ".fs": true}
 
 // plainDoc takes the marks of Javadoc, Doxygen and C#'s documentation comments off.
 func plainDoc(s string) string {

@@ -37,6 +37,14 @@ func TestScout_Doc(t *testing.T) {
 	}
 }
 
+// What stands for a < in Javadoc is a < to its reader; a function that makes entities says what it makes.
+func TestScout_DocOfEntities(t *testing.T) {
+	t.Parallel()
+	text := "/** Turns &lt;b&gt; &amp; &#39;x&#x27; into &unknowable; text. */\nvoid x() {}"
+	require.Equal(t, "Turns <b> & 'x' into &unknowable; text.", scoutCandidate{Path: "a/B.java", Symbol: "x", text: text}.doc())
+	require.Equal(t, "Turns &lt;b&gt; &amp; &#39;x&#x27; into &unknowable; text.", scoutCandidate{Path: "a/b.js", Symbol: "x", text: text}.doc())
+}
+
 func TestP2_ScoutNamesPlacesInCode(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, "`x`", code("x"))
