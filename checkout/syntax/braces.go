@@ -12,7 +12,7 @@ const maxDepth = 200
 type frame struct {
 	decl      int  // index of the declaration it belongs to, -1 for a plain block
 	container bool // declarations may stand directly inside
-	literal   bool // it is an object that a call gets as an argument: createSlice({ … }), or one inside of that
+	literal   bool // it is an object without a name: createSlice({ … }), export default { … }, or one inside of an object
 	depth     int  // depth of parentheses around it
 	head      int  // where the statement around it began
 }
@@ -66,15 +66,18 @@ func (f *file) braces() {
 				break
 			}
 			fr := frame{decl: -1, depth: depth, head: head}
+			f.members = top.literal || f.holdsMembers(top.decl)
 			h := f.parseHead(head, i, true)
-			if top.decl >= 0 && f.decls[top.decl].Kind == "enum" {
-				h = f.enumConstant(h, head, i, f.decls[top.decl].Name)
+			if f.members && !h.ok {
+				h = f.computed(head, i)
+			} else if top.decl >= 0 {
+				h = f.memberOf(&f.decls[top.decl], h, head, i)
 			}
 			if h.ok && (depth == 0 || h.anyDepth) && (top.container || h.nested) {
 				fr.decl = f.add(h, i)
 				fr.container = f.decls[fr.decl].container()
 			} else if depth == 0 && top.container && f.transparent(head, i) {
-				fr.container = true
+				fr.container, fr.literal = true, f.scripts()
 			} else if top.container && f.argument(top, i, depth) {
 				fr.container, fr.literal = true, true
 			}
@@ -124,22 +127,49 @@ func (f *file) braces() {
 	f.closeOpen()
 }
 
-// enumConstant reads the head of a block in an enum: a constant with a body of its own is a class (Java, Kotlin).
-func (f *file) enumConstant(h headInfo, from, to int, enum string) headInfo {
-	if f.lang.name != "java" && f.lang.name != "kotlin" {
+// holdsMembers reports whether a block of scripts has nothing but members, so that every word before a parenthesis is a method's name,
+// catch( and return( too.
+func (f *file) holdsMembers(decl int) bool {
+	return decl >= 0 && f.scripts() && (f.decls[decl].Kind == "class" || f.decls[decl].Kind == "object")
+}
+
+// memberOf reads the head of a block for what it is only in the declaration around it: a constant of an enum with a body of its own is a
+// class (Java, Kotlin), and the name of a record by itself is a constructor (Java).
+func (f *file) memberOf(around *Decl, h headInfo, from, to int) headInfo {
+	enum := around.Kind == "enum" && (f.lang.name == "java" || f.lang.name == "kotlin")
+	record := around.Kind == "class" && f.lang.name == "java" && !h.ok
+	if !enum && !record {
 		return h
 	}
 	var space [80]token
 	ts := f.skipAnnotations(f.tokens(max(from, to-8000), to, space[:0]))
+	if record {
+		if n := len(ts); n > 0 && ts[n-1].text == around.Name && (n == 1 || n == 2 && modifiers[ts[0].text]) {
+			return headInfo{ok: true, kind: "function", name: around.Name, start: ts[0].pos}
+		}
+		return h
+	}
 	n := len(ts)
 	if n > 2 && ts[n-1].text == ")" && ts[n-2].text == "(" {
 		n -= 2
 	}
-	if n == 0 || !ts[n-1].word() || ts[n-1].text == enum || notNames[ts[n-1].text] || n > 1 && ts[n-2].text != "," {
+	if n == 0 || !ts[n-1].word() || ts[n-1].text == around.Name || notNames[ts[n-1].text] || n > 1 && ts[n-2].text != "," {
 		return h
 	}
 	return headInfo{ok: true, kind: "class", name: ts[n-1].text, start: ts[n-1].pos}
 }
+
+// computed reads the head of a method whose name is what an expression gives: [Symbol.iterator]() {.
+func (f *file) computed(from, to int) headInfo {
+	from = max(from, to-1000)
+	m := computedName.FindSubmatchIndex(f.mask[from:to])
+	if m == nil {
+		return headInfo{}
+	}
+	return headInfo{ok: true, kind: "function", name: string(f.mask[from+m[2] : from+m[3]]), start: from + m[2]}
+}
+
+var computedName = regexp.MustCompile(`(?:^|[\s\x01*])(\[[A-Za-z_$][\w$.]*\])\s*\(`)
 
 // typeInHead reports where the braces of a type end that stand in the middle of a head: in Zig the errors or the struct that a function
 // returns (`fn f() error{OutOfMemory}!void {`), in TypeScript an object type (`class A extends B<{ x: string }> {`, `f(): { x: string } {`).
@@ -392,7 +422,7 @@ func (f *file) argument(top *frame, brace, depth int) bool {
 	case '(', ',':
 		return depth > 0
 	case ':':
-		return depth == 0 && top.literal
+		return depth == 0 && (top.literal || top.decl >= 0 && f.decls[top.decl].Kind == "object")
 	}
 	return false
 }
@@ -405,6 +435,7 @@ func (f *file) add(h headInfo, bodyAt int) int {
 
 // bodiless records a declaration that ended without a block.
 func (f *file) bodiless(from, to int, inContainer bool) {
+	f.members = false
 	h := f.parseHead(from, to, false)
 	if !h.ok || !(inContainer || h.nested && h.kind == "function") {
 		return

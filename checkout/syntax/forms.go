@@ -52,6 +52,9 @@ func (f *file) scriptHead(h headInfo, ts []token, body bool, to int) headInfo {
 		h.ok, h.kind, h.nested = h.name != "", "function", false
 		return h
 	}
+	if eq := indexOf(ts, "="); body && eq > 2 && eq == len(ts)-1 && ts[eq-2].text == "." {
+		return assigned(h, ts[:eq])
+	}
 	if col := indexOf(ts, ":"); col == 1 && functionValue(ts[2:]) && body {
 		h.name, h.kind, h.ok = ts[0].text, "function", ts[0].word()
 		return h
@@ -81,6 +84,35 @@ func (f *file) scriptHead(h headInfo, ts []token, body bool, to int) headInfo {
 		h.ok, h.kind, h.name = true, "function", strings.TrimPrefix(ts[i].text, "#")
 	}
 	return h
+}
+
+// assigned handles an object of functions that an assignment names: App.util = {, Queue.prototype = {.
+func assigned(h headInfo, left []token) headInfo {
+	n := len(left)
+	if left[n-1].text == "prototype" && n > 2 {
+		n -= 2
+	}
+	if h.name = left[n-1].text; left[n-1].word() && h.name != "exports" {
+		h.ok, h.kind = true, "object"
+	}
+	return h
+}
+
+// namedConstructor reports whether a Dart class's head is a constructor: Point.polar(…), const Point(…), factory Point.of(…).
+func namedConstructor(ts []token) bool {
+	if n := len(ts); n > 2 && ts[n-2].text == "." && ts[n-3].word() {
+		ts = ts[:n-2]
+	}
+	n := len(ts)
+	if n == 0 || ts[n-1].text[0] != '_' && !(ts[n-1].text[0] >= 'A' && ts[n-1].text[0] <= 'Z') {
+		return false
+	}
+	for _, t := range ts[:n-1] {
+		if t.text != "const" && t.text != "factory" && t.text != "external" {
+			return false
+		}
+	}
+	return true
 }
 
 // bareHead handles `type name(…)`, as C, Java, C# and Dart write functions.
@@ -127,6 +159,10 @@ func (f *file) bareHead(h headInfo, ts []token, body bool) headInfo {
 	}
 	if p >= 3 && ts[p-2].text == ":" && ts[p-3].text == ":" && p >= 4 && ts[p-4].word() {
 		h.parent = ts[p-4].text
+	}
+	if f.lang.name == "dart" && namedConstructor(ts[:p]) {
+		h.ok = true
+		return h
 	}
 	if !body {
 		// A call or a macro use at the end of a statement declares nothing; a prototype has a type before its name.

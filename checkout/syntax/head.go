@@ -139,6 +139,9 @@ func (f *file) keyword(ts []token) (int, string) {
 			if f.lang.name == "rust" && (t.text == "(" || t.text == ")" || t.text == `"`) { // pub(crate), extern "C"
 				continue
 			}
+			if f.lang.name == "java" && t.text == "-" && i > 0 && ts[i-1].text == "non" { // non-sealed
+				continue
+			}
 			if (f.lang.name == "csharp" || f.lang.name == "java") && (t.text == "<" || t.text == ">" || t.text == "," || t.text == "?") {
 				continue
 			}

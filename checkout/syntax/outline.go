@@ -89,6 +89,8 @@ type file struct {
 	decls []Decl
 	ahead int // the next code behind the line that was looked at last; see goesOn
 
+	members bool // the head that is being read stands where a script has only members; see holdsMembers
+
 	overLines []span       // strings that run over lines
 	attribute map[int]bool // lines that are annotations and nothing else, as a grammar has it; nil without one
 }

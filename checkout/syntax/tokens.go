@@ -95,7 +95,7 @@ func (f *file) nameable(ts []token, at int) bool {
 	w := ts[at].text
 	own, known := ownStatements[f.lang.name]
 	switch {
-	case !notNames[w], f.scripts() && modifiers[w]:
+	case !notNames[w], f.scripts() && (modifiers[w] || f.members):
 		return true
 	case !known || !elsewhereNames[w] || own[w]:
 		return false
