@@ -32,7 +32,7 @@ func (ix *Index) assemble() error {
 			c.start = uint32(r.uint())
 			c.end = c.start + uint32(r.uint())
 			if k := r.bytes(1); len(k) == 1 {
-				c.kind, c.test = k[0]&^testBit, k[0]&testBit != 0
+				c.kind, c.test, c.prototype = k[0]&^(testBit|prototypeBit), k[0]&testBit != 0, k[0]&prototypeBit != 0
 				if int(c.kind) >= len(chunkKinds) {
 					return errCorrupt
 				}
@@ -87,6 +87,7 @@ func (ix *Index) assemble() error {
 	ix.link()
 	ix.findCompounds()
 	ix.linkMentions(named)
+	ix.linkPrototypes()
 	return nil
 }
 

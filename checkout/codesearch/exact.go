@@ -97,6 +97,10 @@ func (r *ranking) boostSymbol(ident string) {
 		if r.asked.tests && f.kind != kindTest && !ch.test {
 			x *= r.w.DefinesAside // it is known; its tests are wanted
 		}
+		if ch.declared {
+			r.boost(c, x*r.w.Prototype, "declares "+ch.name)
+			continue
+		}
 		r.boost(c, x, "defines "+ch.name)
 	}
 }

@@ -35,6 +35,7 @@ type Index struct {
 	compounds []compound          // terms that may be two words in one
 	symbols   map[string][]uint32 // symbolKey → chunks
 	speaks    map[uint32][]uint32 // tests and prose → the chunks that define what they name
+	defined   map[uint32][]uint32 // prototypes → the functions with the bodies
 
 	avgBody, avgDoc float64
 	scratch         *sync.Pool // []float32 for rankings, all zero
@@ -59,6 +60,8 @@ type chunk struct {
 	test           bool
 	constructor    bool
 	speaks         bool // it has an entry in Index.speaks
+	prototype      bool // a function without a body, and in C or C++
+	declared       bool // such a one that has its body elsewhere, in Index.defined
 	name, parent   string
 }
 

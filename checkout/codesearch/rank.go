@@ -71,6 +71,7 @@ func (r *ranking) rank() {
 	}
 	r.addPaths()
 	r.lend()
+	r.lendToBodies()
 	r.order = r.sorted()
 	if r.addNeighbours() {
 		r.order = r.sorted()
@@ -272,6 +273,9 @@ func (r *ranking) total(c uint32) float64 {
 	f := ch.file
 	s := float64(r.score[c]) + r.w.Coherence*float64(r.file[f]) + float64(r.path[f])
 	s *= r.kind[ch.class]
+	if ch.declared {
+		s *= r.w.Prototype
+	}
 	if r.aside != nil && r.aside[f] {
 		s *= r.w.Aside
 	}

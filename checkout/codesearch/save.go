@@ -15,7 +15,7 @@ import (
 
 // fileMagic names the format. Anything that changes chunks or terms must change it: an index of another format counts as none. So does
 // one of a build that finds declarations otherwise.
-const fileMagic = "librarian-codesearch-8" + syntax.Variant + "\n"
+const fileMagic = "librarian-codesearch-9" + syntax.Variant + "\n"
 
 // Save writes the index to a file, by way of a temporary one beside it: a reader sees the whole file or none.
 func (ix *Index) Save(path string) error {

@@ -40,6 +40,7 @@ type segment []byte
 const (
 	flagGenerated = 1    // of a file
 	testBit       = 0x80 // of a chunk's kind
+	prototypeBit  = 0x40 // the same: a function of C or C++ without a body
 )
 
 // segmenter makes segments; each goroutine has its own.
@@ -81,12 +82,13 @@ func (s *segmenter) segment(path string, src []byte) segment {
 		flags |= flagGenerated
 	}
 	out := binary.AppendUvarint(nil, flags)
-	out = appendString(out, syntax.Language(path, src))
+	language := syntax.Language(path, src)
+	out = appendString(out, language)
 	if len(src) == 0 || skipContent(path, src) {
 		return binary.AppendUvarint(out, 0)
 	}
 	pieces := cut(path, src)
-	kind := kindOf(path, syntax.Language(path, src), nil)
+	kind := kindOf(path, language, nil)
 	offs := lineOffsets(src)
 	out = binary.AppendUvarint(out, uint64(len(pieces)))
 	for i := range pieces {
@@ -106,6 +108,9 @@ func (s *segmenter) segment(path string, src []byte) segment {
 		number := kindNumber(p.kind)
 		if p.test {
 			number |= testBit
+		}
+		if p.kind == "function" && (language == "c" || language == "cpp") && !bytes.ContainsRune(src[offs[p.start-1]:offs[min(p.end, len(offs)-1)]], '{') {
+			number |= prototypeBit
 		}
 		out = append(out, number)
 		out = appendString(out, p.name)

@@ -63,6 +63,9 @@ type Weights struct {
 	Lend    float64 // × a test's or a section's score, for the code it names
 	Lenders int     // how many of the best of them lend
 
+	Declared  float64 // × a prototype's score, for the function that it declares (see prototype.go)
+	Prototype float64 // × a prototype whose function has its body elsewhere
+
 	FeedbackDocs      int     // the best results looked at for a sentence, which is after one place …
 	FeedbackDocsTerse int     // … and for keywords
 	FeedbackTerms     int     // the words taken from them
@@ -110,6 +113,7 @@ func DefaultWeights() Weights {
 	w.Defines, w.DefinesAlone, w.DefinesQualified, w.DefinesStem, w.DefinesAside, w.DefinesAmong = .5, 1, 1.5, 1.8, .3, .5
 	w.Phrase, w.PhraseFilled, w.Option, w.PathNamed, w.PlaceNamed = 1, .3, 1, .7, 1.2
 	w.FeedbackDocs, w.FeedbackDocsTerse, w.FeedbackTerms, w.Feedback, w.FeedbackCommon = 4, 8, 16, .1, .2
+	w.Declared, w.Prototype = .7, .5
 	w.Constructor = .75
 	w.Saturation, w.SaturationTerse, w.Again = .7, .35, .5
 	w.LocalScore, w.LocalShare, w.LocalOwn, w.LocalDoc, w.LocalText, w.LocalName = 2.9, 2.2, 1.7, 1.7, 2.2, 1.2
@@ -124,7 +128,7 @@ func DefaultWeights() Weights {
 
 // BaseWeights is the yardstick "base": BM25F over functions, with paths weighed, and nothing else.
 func BaseWeights() Weights {
-	w := Weights{K1: 1.2, BBody: .6, BDoc: .4, Name: 3, Parent: 1.5, Signature: 1.5, Doc: 1.5, Body: 1, FileK1: 6, Constructor: 1, NotTest: 1, NotDocs: 1, Aside: 1, Weak: 1, Saturation: 1, SaturationTerse: 1, Again: 1, FeedbackCommon: 1}
+	w := Weights{K1: 1.2, BBody: .6, BDoc: .4, Name: 3, Parent: 1.5, Signature: 1.5, Doc: 1.5, Body: 1, FileK1: 6, Constructor: 1, NotTest: 1, NotDocs: 1, Aside: 1, Weak: 1, Prototype: 1, Saturation: 1, SaturationTerse: 1, Again: 1, FeedbackCommon: 1}
 	w.Kind = [pathKinds]float64{kindSource: 1, kindTest: .35, kindDocs: .3, kindExample: .3, kindVendored: .25, kindGenerated: .3, kindConfig: .4, kindBench: .35, kindTypes: .6, kindTooling: 1}
 	return w
 }

@@ -39,6 +39,11 @@ func TestEachWeightEarnsItsPlace(t *testing.T) {
 			"src/b.c":   "void cutBack(int n) {\n    knife(n);\n}\n",
 			"README.md": "# Pears\n\nTo prune pear trees in winter call `cutBack`: pear trees that you prune in winter thrive.\n",
 		}, func(w *Weights) { w.Lend = 0 }},
+		{"declared", "How are crates washed before they are stacked?", "src/line.c", map[string]string{
+			"include/line.h": "/**\n * Crates are washed before they are stacked.\n */\nint line_run(struct line *l);\n\n/**\n * Stacks one.\n */\nint line_stack(struct line *l);\n",
+			"src/line.c":     "int line_run(struct line *l)\n{\n    rinse(l);\n    while (l->n)\n        l->n--;\n    return line_stack(l);\n}\n",
+			"src/other.c":    "int other(int crates) {\n    return stacked(crates);\n}\n",
+		}, func(w *Weights) { w.Declared, w.Prototype = 0, 1 }},
 		{"folder", "how are pears packed in crate-tools?", "crate-tools/src/b.c", map[string]string{
 			"crate-print/src/a.c": "/* Pears are packed. */\nvoid packPears(int n) {\n    packed(pears(n));\n}\n",
 			"crate-tools/src/b.c": "void fill(int n) {\n    packed(pears(n));\n}\n",

@@ -33,9 +33,3 @@ func narrow(src codesearch.Source, set Set, q Question) codesearch.Source {
 	}
 	return src
 }
-
-// Narrow is narrow for experiments outside of this package.
-func Narrow(src codesearch.Source, set Set, q Question) codesearch.Source { return narrow(src, set, q) }
-
-// Name is the data's own name of the question's repository.
-func (q Question) Name() string { return q.name }
