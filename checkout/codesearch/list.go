@@ -3,6 +3,7 @@ package codesearch
 import (
 	"slices"
 	"sort"
+	"strconv"
 	"strings"
 )
 
@@ -15,6 +16,7 @@ func (r *ranking) list(limit int) []Candidate {
 	queue := map[uint32][]hit{}    // what it will be
 	shown := map[uint32]int{}      // results of a file so far
 	taken := map[uint32][]span{}   // their lines
+	answered := map[uint32]bool{}  // chunks that were shown
 	same := newAgain(r)
 	var out []Candidate
 	for len(out) < limit && len(slots) > 0 {
@@ -34,10 +36,11 @@ func (r *ranking) list(limit int) []Candidate {
 		if shown[file] == 0 && queue[file] == nil {
 			queue[file] = r.localOrder(file)
 		}
-		h, ok := r.next(queue, file, taken)
+		h, ok := r.next(queue, file, taken, answered)
 		if !ok {
 			continue
 		}
+		answered[h.chunk] = true
 		shown[file]++
 		same.shown(found, shown[file] == 1, slots)
 		out = append(out, r.joined(h, queue[file], taken))
@@ -45,17 +48,21 @@ func (r *ranking) list(limit int) []Candidate {
 	return out
 }
 
-// next takes a file's best chunk that is not yet shown.
-func (r *ranking) next(queue map[uint32][]hit, file uint32, taken map[uint32][]span) (hit, bool) {
+// next takes a file's best chunk that is not yet shown, nor the prototype of one that is.
+func (r *ranking) next(queue map[uint32][]hit, file uint32, taken map[uint32][]span, answered map[uint32]bool) (hit, bool) {
 	l := queue[file]
 	for len(l) > 0 {
 		h := l[0]
 		l = l[1:]
 		queue[file] = l
 		ch := &r.ix.chunks[h.chunk]
-		if !overlaps(taken[file], int(ch.start), int(ch.end)) {
-			return h, true
+		if overlaps(taken[file], int(ch.start), int(ch.end)) {
+			continue
 		}
+		if ch.declared && !r.asked.alone && slices.ContainsFunc(r.ix.defined[h.chunk], func(c uint32) bool { return answered[c] }) {
+			continue
+		}
+		return h, true
 	}
 	return hit{}, false
 }
@@ -146,6 +153,10 @@ func (r *ranking) why(c uint32) []string {
 		if len(words) > 0 {
 			out = append(out, l.label+strings.Join(words, ", "))
 		}
+	}
+	if d, ok := r.declares[c]; ok {
+		p := &r.ix.chunks[d]
+		out = append(out, "declared in "+r.ix.files[p.file].path+":"+strconv.Itoa(int(p.start))+", which fits")
 	}
 	return out
 }

@@ -25,6 +25,7 @@ type traits struct {
 	maker      bool    // a constructor
 	test       bool
 	piece      bool // a long function's second or later part
+	declared   bool // a prototype whose function has its body elsewhere
 	documented bool
 }
 
@@ -33,7 +34,7 @@ func (t *traits) worth(w *Weights) float64 {
 	for _, is := range []struct {
 		so    bool
 		worth float64
-	}{{t.plain, w.LocalPlain}, {t.typ, w.LocalType}, {t.maker, w.LocalConstructor}, {t.test, w.LocalTest}, {t.piece, w.LocalPiece}, {t.documented, w.LocalDocumented}} {
+	}{{t.plain, w.LocalPlain}, {t.typ, w.LocalType}, {t.maker, w.LocalConstructor}, {t.test, w.LocalTest}, {t.piece, w.LocalPiece}, {t.documented, w.LocalDocumented}, {t.declared, w.LocalDeclared}} {
 		if is.so {
 			s += is.worth
 		}
@@ -137,7 +138,7 @@ func (r *ranking) traits(file uint32) []traits {
 		ch := &r.ix.chunks[c]
 		_, shape, test, maker := ch.class.parts()
 		t := traits{score: float64(r.score[c]) / best, share: float64(r.score[c]) / all, lines: math.Log(float64(ch.end-ch.start) + 1), exact: float64(r.exact[c]),
-			plain: shape == shapePlain || ch.name == "", typ: shape == shapeType, maker: maker, test: test, documented: ch.docLen > 0}
+			plain: shape == shapePlain || ch.name == "", typ: shape == shapeType, maker: maker, test: test, documented: ch.docLen > 0, declared: ch.declared}
 		for k, w := range local {
 			t.doc += w * has[i].doc[k] / sum
 			t.text += w * has[i].text[k] / sum

@@ -48,7 +48,9 @@ func (r *ranking) lendToBodies() {
 			continue
 		}
 		for _, d := range r.ix.defined[c] {
-			lent[d] = max(lent[d], float32(r.w.Declared)*(r.score[c]-r.score[d]))
+			if s := float32(r.w.Declared) * (r.score[c] - r.score[d]); s > lent[d] {
+				lent[d], r.declares[d] = s, c
+			}
 		}
 	}
 	for d, s := range lent {

@@ -84,6 +84,7 @@ type Weights struct {
 	LocalPlain, LocalType          float64 // lines without a declaration; types
 	LocalConstructor, LocalTest    float64 // what only makes an instance; tests
 	LocalPiece                     float64 // the later parts of a long function: its name has counted already
+	LocalDeclared                  float64 // prototypes whose function has its body elsewhere
 	LocalDocumented                float64 // having a comment at all, which gives any words a better chance
 
 	JoinShare float64 // neighbours this good beside the best one are shown together with it …
@@ -119,6 +120,7 @@ func DefaultWeights() Weights {
 	w.LocalScore, w.LocalShare, w.LocalOwn, w.LocalDoc, w.LocalText, w.LocalName = 2.9, 2.2, 1.7, 1.7, 2.2, 1.2
 	w.LocalLines, w.LocalExact, w.LocalPlain, w.LocalType = .9, 7, -2.3, -3.7
 	w.LocalConstructor, w.LocalTest, w.LocalPiece, w.LocalDocumented = -1.5, -1.6, -1.1, -.8
+	w.LocalDeclared = -2
 	w.NotTest, w.NotDocs = .6, .6
 	w.Aside = .5
 	w.Kind[kindTooling] = .5
