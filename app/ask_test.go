@@ -169,6 +169,31 @@ func TestAskWhereNothingCanBeRead(t *testing.T) {
 	}
 }
 
+// A partial clone is searched as far as it goes, and what it lacks is named.
+func TestAskInAPartialClone(t *testing.T) {
+	t.Parallel()
+	a, _ := newAsking(t)
+	a.o.Config.Models.Default = "builtin/scout"
+	require.NoError(t, os.WriteFile(filepath.Join(a.repo, "big.bin"), []byte("much"), 0o600))
+	git := func(args ...string) string {
+		out, err := exec.Command("git", append([]string{"-C", a.repo, "-c", "user.name=a", "-c", "user.email=a@example.com"}, args...)...).CombinedOutput()
+		require.NoError(t, err, string(out))
+		return strings.TrimSpace(string(out))
+	}
+	git("add", "big.bin")
+	git("commit", "-q", "-m", "Big")
+	id := git("rev-parse", "HEAD:big.bin")
+	require.NoError(t, os.Remove(filepath.Join(a.repo, ".git", "objects", id[:2], id[2:])))
+	for range 2 { // made, and taken from the cache
+		a.out.Reset()
+		ok, err := Ask(t.Context(), a.o)
+		require.NoError(t, err, a.out.String())
+		require.True(t, ok)
+		require.Contains(t, a.out.String(), `lacks the contents of 1 of its files, which can be neither read nor searched: "big.bin".`)
+		require.Contains(t, a.out.String(), "Locations")
+	}
+}
+
 func TestAskTakesTheModelThatIsNamed(t *testing.T) {
 	t.Parallel()
 	a, _ := newAsking(t, opens, reads, answers)

@@ -28,6 +28,9 @@ type Request struct {
 	// credentials may read the repository. Without it a private class asks
 	// upstream at every Acquire, so that a lost access is noticed at once.
 	Checked bool
+	// Incomplete says that the repository may lack files, as a partial clone on
+	// this machine does. They are left out of the tree, see Checkout.Lacks.
+	Incomplete bool
 	// WantSHA, if set, is the commit that must be handed out. When Ref has moved
 	// on, that commit is fetched all the same, and Moved says so.
 	WantSHA string

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"time"
 )
 
 // Checkout is a read-only working tree of one commit, held until Release. It is
@@ -131,6 +132,10 @@ func (s *Store) hold(ctx context.Context, k storeKey, sha string) *sharedTree {
 	return t
 }
 
+// lacksFor is how long a tree is taken as it is whose files were not all there:
+// somebody may have fetched them since.
+const lacksFor = 10 * time.Minute
+
 // openTree opens a published tree. One that is from an earlier run of the
 // machine is read through first.
 func (s *Store) openTree(ctx context.Context, k storeKey, sha string) (*sharedTree, error) {
@@ -150,6 +155,10 @@ func (s *Store) openTree(ctx context.Context, k storeKey, sha string) (*sharedTr
 	if err != nil {
 		discard()
 		return nil, err
+	}
+	if len(m.Lacks) > 0 && s.opt.Now().Sub(m.Made) > lacksFor {
+		discard()
+		return nil, fmt.Errorf("%w: tree %s may be complete by now", errDamaged, sha)
 	}
 	if fi, err := os.Stat(filepath.Join(dir, "list")); err != nil || fi.Size() != m.List {
 		discard()

@@ -17,6 +17,7 @@ type plan struct {
 	tree  *Tree
 	bytes int64
 	how   How
+	lacks []string // paths that the repository has no contents for, of Request.Incomplete
 }
 
 // ensure sees to it that the store has a commit with its trees and blobs. The
@@ -60,11 +61,14 @@ func (s *Store) ensure(ctx context.Context, k storeKey, req Request, sha string,
 	}
 	if len(missing) > 0 {
 		plans := s.listOthers(ctx, dir, req, others, &missing)
-		if err := s.fetchObjects(ctx, req, dir, missing, lock); err != nil {
+		if err := s.fetchBlobs(ctx, req, dir, missing, lock); err != nil {
 			return nil, err
 		}
 		if missing, err = s.measure(ctx, dir, p); err != nil {
 			return nil, err
+		}
+		if req.Incomplete {
+			missing = p.leaveOut(missing)
 		}
 		if len(missing) > 0 {
 			return nil, &UpstreamError{Repo: req.Repo.Name, Reason: fmt.Sprintf("the host left out %d files of the commit", len(missing))}
@@ -230,7 +234,11 @@ func (s *Store) clone(ctx context.Context, k storeKey, req Request, sha string, 
 	if err := makeStore(dir); err != nil {
 		return err
 	}
-	if err := s.fetchCommit(ctx, req, dir, []string{sha}, false, lock, staged); err != nil {
+	err = s.fetchCommit(ctx, req, dir, []string{sha}, false, lock, staged)
+	if ue, ok := errors.AsType[*UpstreamError](err); ok && req.Incomplete && ue.Err != nil {
+		err = s.fetchCommit(ctx, req, dir, []string{sha}, true, lock, staged) // its files one by one, as far as there are any
+	}
+	if err != nil {
 		return err
 	}
 	if _, err := s.peel(ctx, dir, sha); err != nil {

@@ -27,6 +27,7 @@ type meta struct {
 	Own   int64     `json:"own,omitempty"` // what was written anew for it and not linked, in blocks of the disk
 	List  int64     `json:"list"`          // size of the listing
 	Made  time.Time `json:"made"`
+	Lacks []string  `json:"lacks,omitempty"` // see Checkout.Lacks
 	// Boot names the machine's run in which the tree was last known to be what
 	// it should be. After a power cut a rename may be on disk before the bytes
 	// it stands for; so a tree of an earlier run is read through once.
@@ -74,7 +75,7 @@ func (s *Store) materialise(ctx context.Context, k storeKey, repo Repo, p *plan)
 		}
 	}
 	list := p.tree.encode()
-	m := meta{SHA: p.sha, Files: files, Bytes: p.bytes, Own: own + onDisk(int64(len(list))) + 2*block, List: int64(len(list)), Made: s.opt.Now(), Boot: bootID()}
+	m := meta{SHA: p.sha, Files: files, Bytes: p.bytes, Own: own + onDisk(int64(len(list))) + 2*block, List: int64(len(list)), Made: s.opt.Now(), Lacks: p.lacks, Boot: bootID()}
 	b, err := json.Marshal(m)
 	if err != nil {
 		return nil, err

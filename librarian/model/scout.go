@@ -69,8 +69,9 @@ type brief struct {
 }
 
 type scoutCheckout struct {
-	Repo string `json:"repo"`
-	Name string `json:"name"`
+	Repo  string `json:"repo"`
+	Name  string `json:"name"`
+	Lacks string `json:"lacks"` // what of it could not be had, in words
 }
 
 type scoutFound struct {

@@ -16,10 +16,10 @@ const scoutIs = "This is a ranked code search without a language model: it shows
 // answer makes the arguments of provide_results from what was read.
 func (c *conversation) answer() map[string]any {
 	var d strings.Builder
-	if len(c.failures) > 0 {
+	if unseen := c.unseen(); len(unseen) > 0 {
 		d.WriteString("Not looked at:\n\n")
-		for _, f := range c.failures {
-			fmt.Fprintf(&d, "- %s\n", f.text)
+		for _, text := range unseen {
+			fmt.Fprintf(&d, "- %s\n", text)
 		}
 		d.WriteString("\n")
 	}
@@ -38,6 +38,19 @@ func (c *conversation) answer() map[string]any {
 	}
 	d.WriteString(scoutIs)
 	return map[string]any{"summary": c.summary(), "locations": locations, "description": d.String()}
+}
+
+// unseen are sentences about what could not be looked at.
+func (c *conversation) unseen() (out []string) {
+	for _, f := range c.failures {
+		out = append(out, f.text)
+	}
+	for _, o := range c.opened {
+		if o.Lacks != "" {
+			out = append(out, o.Name+": "+o.Lacks)
+		}
+	}
+	return out
 }
 
 func (c *conversation) summary() string {
@@ -302,7 +315,7 @@ var cutComment = regexp.MustCompile(`^\s*\*(?:\s|/|$)`)
 
 var (
 	docTag  = regexp.MustCompile(`\{@(?:code|link|linkplain|literal|value)\s+([^{}]*)\}`)
-	docMark = regexp.MustCompile(`</?(?:p|code|b|i|em|strong|pre|tt|ul|li|br|summary|remarks|para|c)\s*/?>|(?:^|\s)[@\\](?:brief|summary)\b`)
+	docMark = regexp.MustCompile(`</?(?:p|code|b|i|em|strong|pre|tt|ul|li|br|summary|remarks|para|c|inheritdoc)\s*/?>|(?i:\{?@inheritdoc\b\}?)|(?:^|\s)[@\\](?:brief|summary)\b`)
 	docSee  = regexp.MustCompile(`<(?:see|paramref|typeparamref|seealso)\s+(?:cref|name|langword)="(?:[A-Z]:)?([^"]*)"\s*/>`)
 	entity  = regexp.MustCompile(`&(?:[a-zA-Z]{2,8}|#[0-9]{1,6}|#[xX][0-9a-fA-F]{1,5});`)
 	legal   = regexp.MustCompile(`(?i)^(?:copyright\b|\(c\)|©|spdx-|licen[sc]ed (?:under|to)\b|this file is part of\b|the mit license\b|@license\b)`)

@@ -69,7 +69,8 @@ func (g *Gate) Open(ctx context.Context, spec checkout.Spec, ref string) (librar
 			Ref:         ref,
 			Credentials: g.credentials(repo),
 			Fresh:       repo.ID == g.own.ID || onThisMachine(repo), // who has just committed asks about that
-			Checked:     true,                                       // find has just asked, with this run's own credentials
+			Incomplete:  onThisMachine(repo),
+			Checked:     true, // find has just asked, with this run's own credentials
 		})
 	}
 	var c *checkout.Checkout

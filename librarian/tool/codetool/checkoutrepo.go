@@ -82,13 +82,36 @@ func (s *Session) runCheckout(ctx context.Context, a CheckoutArgs) (tool.Result,
 	}
 	text := fmt.Sprintf("Checked out %s (%.12s, default branch %s)\n%s · %d files.\nName it in repo parameters as %q.",
 		name, c.SHA(), branch, how, c.Files(), h.key)
+	lacks := lacksText(c.Lacks())
+	if lacks != "" {
+		text += "\n" + lacks
+	}
 	return tool.Result{
 		Text:    text,
 		Subject: name,
 		Summary: fmt.Sprintf("%s · %s files", how, thousands(c.Files())),
 		Data: tool.JSON(CheckoutData{Repo: h.key, Name: h.Repo.FullName(), Ref: ref, SHA: c.SHA(), DefaultBranch: c.DefaultBranch(),
-			Files: c.Files(), How: string(how)}),
+			Files: c.Files(), How: string(how), Lacks: lacks}),
 	}, nil
+}
+
+// lacksShown is how many of the files are named that a clone lacks.
+const lacksShown = 5
+
+// lacksText says which files are not in a clone on this machine; "" where all are.
+func lacksText(paths []string) string {
+	if len(paths) == 0 {
+		return ""
+	}
+	var names []string
+	for _, p := range paths[:min(len(paths), lacksShown)] {
+		names = append(names, fmt.Sprintf("%q", p))
+	}
+	more := ""
+	if n := len(paths) - len(names); n > 0 {
+		more = fmt.Sprintf(" and %d more", n)
+	}
+	return fmt.Sprintf("The clone on this machine lacks the contents of %d of its files, which can be neither read nor searched: %s%s.", len(paths), strings.Join(names, ", "), more)
 }
 
 // openLinked opens a place at ref. Without one the ref of a link counts, of which only the first segment is known to belong

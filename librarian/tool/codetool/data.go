@@ -11,7 +11,8 @@ type CheckoutData struct {
 	SHA           string `json:"sha"`
 	DefaultBranch string `json:"default_branch,omitempty"`
 	Files         int    `json:"files"`
-	How           string `json:"how"` // cached, fetched or cloned
+	How           string `json:"how"`             // cached, fetched or cloned
+	Lacks         string `json:"lacks,omitempty"` // what of it a clone on this machine has not got, in words
 }
 
 // ReadData is what read gives, and read_enclosing with its declaration.
