@@ -18,6 +18,7 @@ type Signals struct {
 	Length  int     // words of the first candidate's file: a long one has something of everything
 	Spoken  bool    // the question is a sentence, and no keywords
 	Message bool    // the question has an error message, and the first candidate none of it in a literal
+	Readme  bool    // the question speaks of the README, and the first candidate is in it
 	Named   bool    // all of the question's words are in the first candidate's name or its file's path
 }
 
@@ -47,6 +48,9 @@ func (s Signals) confidence() float64 {
 	}
 	if s.Missing > mostMissing && !s.Exact {
 		p = min(p, ConfidenceEnough-.01)
+	}
+	if s.Readme {
+		p = max(p, ConfidenceEnough)
 	}
 	return math.Round(1000*p) / 1000
 }
@@ -137,6 +141,7 @@ func (r *ranking) signals(res Results) Signals {
 		s.Fit, s.Path = r.total(top.chunk)/weigh, float64(r.path[at])/weigh
 	}
 	file := &r.ix.files[at]
+	s.Readme = r.asked.readme && topReadme(file.path)
 	s.File = r.inFile(file)
 	for c := file.first; c < file.next; c++ {
 		s.Length += int(r.ix.chunks[c].length)

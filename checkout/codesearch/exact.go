@@ -41,6 +41,9 @@ func (r *ranking) boostExact() {
 		for _, p := range r.asked.paths {
 			r.boostPath(p)
 		}
+		if r.asked.readme && len(r.asked.paths) == 0 {
+			r.boostReadme()
+		}
 	}
 }
 
@@ -196,6 +199,26 @@ func (r *ranking) boostPath(p string) {
 			}
 		}
 	}
+}
+
+// boostReadme boosts the README at the top: of all that a tree has it is the one that is meant when none is named.
+func (r *ranking) boostReadme() {
+	for i := range r.ix.files {
+		f := &r.ix.files[i]
+		if !topReadme(f.path) {
+			continue
+		}
+		for c := f.first; c < f.next; c++ {
+			if r.score[c] > 0 || c == f.first {
+				r.boost(c, r.w.ReadmeNamed, "in "+f.path)
+			}
+		}
+	}
+}
+
+func topReadme(path string) bool {
+	stem, _, _ := strings.Cut(path, ".")
+	return strings.EqualFold(stem, "readme")
 }
 
 // boostPlace finds the chunk around a line that a stack trace names. Traces name files by more of their path than the tree has

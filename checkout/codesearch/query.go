@@ -33,6 +33,7 @@ type asked struct {
 	tests    bool     // it asks about tests
 	docs     bool     // it asks about documentation or examples
 	written  bool     // it asks where something is documented
+	readme   bool     // it speaks of the README
 }
 
 // place is a line that a stack trace or a compiler names.
@@ -68,6 +69,7 @@ var (
 	pathText    = regexp.MustCompile(`[\w@.+-]*(?:/[\w@.+-]+)+/?|[\w+-]+\.[A-Za-z]{1,5}\b`)
 	testText    = regexp.MustCompile(`(?i)\b(?:which|what|any|unit|integration|regression) (?:unit |integration )?tests?\b|\btests? (?:cases? )?(?:that |which )?(?:cover|check|for|of|verif|exercis|assert)|\btested\b|\btest coverage\b|\bcovered by\b`)
 	docsText    = regexp.MustCompile(`(?i)\bdocumented\b|\b(?:documentation|docs) (?:for|of|on|about|that|which|says?|pages?)\b|\bin the (?:docs|documentation|readme)\b`)
+	readmeText  = regexp.MustCompile(`\bREADME\b|(?i)\b(?:the|its|their|a|root|project|repository)(?:'s)? (?:main )?readme\b`)
 	errorText   = regexp.MustCompile(`(?m)(?:\b[A-Za-z_.]*(?:Error|Exception|Warning|Failure)|\b(?i:panic|fatal|error|exception|failed|failure)(?:\[\w+\])?)\s*:\s*(.+)$`)
 	errorLine   = regexp.MustCompile(`(?m)^\s*(?:\w+(?:\.|::|\\))+[A-Z]\w+: .+$`) // an exception whose name does not say that it is one
 	troubleText = regexp.MustCompile(`(?i)\b(?:fail(?:s|ed|ure)?|errors?|exception|panic|fatal|cannot|can't|could not|couldn't|unable|invalid|illegal|unexpected|undefined|denied|refused|rejected|timed out|missing|unknown|not found|no such|non-existent|(?:does not|doesn't) exist|already exists|not allowed|(?:un|not )supported|did you mean)\b`)
@@ -99,7 +101,7 @@ func (ix *Index) parse(q Query, w *Weights) asked {
 			a.phrases = append(a.phrases, p)
 		}
 	}
-	a.tests, a.written = testText.MatchString(text), docsText.MatchString(text)
+	a.tests, a.written, a.readme = testText.MatchString(text), docsText.MatchString(text), readmeText.MatchString(text)
 	for _, m := range placeText.FindAllStringSubmatchIndex(text, 20) {
 		if n, err := strconv.Atoi(text[m[4]:m[5]]); err == nil && n > 0 {
 			a.places = append(a.places, place{strings.Trim(text[m[2]:m[3]], "/"), n, frameName(text, m[0], m[1])})

@@ -53,6 +53,7 @@ type Weights struct {
 	PhraseFilled     float64 // × Phrase: quoted text of an error message, which mostly is a value of the asker's own
 	Option           float64 // × the best score: an option that the question names is a string of the chunk
 	PathNamed        float64 // × the best score: the question names this file
+	ReadmeNamed      float64 // × the best score: the question speaks of the README, and this is the one at the top
 	PlaceNamed       float64 // × the best score: a stack trace names a line of this chunk
 
 	Adjacent         float64 // × their mean idf: two neighbouring words of the question that stand beside each other in the chunk
@@ -112,7 +113,7 @@ func DefaultWeights() Weights {
 	w.PathFit = .6
 	w.Adjacent, w.AdjacentSentence, w.AdjacentForm, w.AdjacentRead = .4, .4, .7, 40
 	w.Defines, w.DefinesAlone, w.DefinesQualified, w.DefinesStem, w.DefinesAside, w.DefinesAmong = .5, 1, 1.5, 1.8, .3, .5
-	w.Phrase, w.PhraseFilled, w.Option, w.PathNamed, w.PlaceNamed = 1, .3, 1, .7, 1.2
+	w.Phrase, w.PhraseFilled, w.Option, w.PathNamed, w.ReadmeNamed, w.PlaceNamed = 1, .3, 1, .7, 1.2, 1.2
 	w.FeedbackDocs, w.FeedbackDocsTerse, w.FeedbackTerms, w.Feedback, w.FeedbackCommon = 4, 8, 16, .1, .2
 	w.Declared, w.Prototype = .7, .5
 	w.Constructor = .75
