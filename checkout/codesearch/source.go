@@ -85,12 +85,23 @@ const (
 	pathKinds
 )
 
+// testFolder reports whether a folder is called by what it tests: JarTests, Jar.UnitTests, jvmIntegrationTest.
+func testFolder(name string) bool {
+	for _, end := range []string{"Test", "Tests", "TestSuite", "Specs"} {
+		if len(name) > len(end) && strings.HasSuffix(name, end) {
+			return true
+		}
+	}
+	return false
+}
+
 // kindOf judges a path by its folders and name, the first bytes by the mark of generated code.
 func kindOf(p, language string, src []byte) pathKind {
 	low := strings.ToLower(p)
 	dirs := strings.Split(low, "/")
 	base := dirs[len(dirs)-1]
 	dirs = dirs[:len(dirs)-1]
+	written := strings.Split(p, "/")
 	for _, d := range dirs {
 		switch d {
 		case "vendor", "node_modules", "third_party", "third-party", "thirdparty", "external", "externals", "bower_components", "deps", "dist", ".yarn", "contrib":
@@ -100,7 +111,10 @@ func kindOf(p, language string, src []byte) pathKind {
 	if strings.HasSuffix(base, ".min.js") || strings.HasSuffix(base, ".min.css") || strings.HasSuffix(base, ".pb.go") || strings.HasSuffix(base, "_pb2.py") || strings.HasSuffix(base, ".g.dart") || strings.HasSuffix(base, ".designer.cs") || generatedMark(src) {
 		return kindGenerated
 	}
-	for _, d := range dirs {
+	for i, d := range dirs {
+		if len(written) > i && testFolder(written[i]) {
+			return kindTest
+		}
 		switch d {
 		case "test", "tests", "testing", "__tests__", "spec", "specs", "testdata", "fixtures", "fixture", "mocks", "__mocks__", "e2e", "integration-tests", "type-tests", "testutil", "testsuite", "unittests", "jvmtest", "commontest", "androidtest", "jstest", "nativetest":
 			return kindTest
@@ -131,6 +145,7 @@ func kindOf(p, language string, src []byte) pathKind {
 	}
 	switch {
 	case strings.HasSuffix(stem, "_test"), strings.HasPrefix(stem, "test_"), strings.HasSuffix(stem, "_spec"), strings.HasSuffix(stem, "-test"),
+		stem == "tests", stem == "test" && len(dirs) == 0,
 		strings.Contains(base, ".test."), strings.Contains(base, ".spec."), strings.Contains(base, ".test-d."), strings.HasSuffix(orig, "Test"), strings.HasSuffix(orig, "Tests"), strings.HasSuffix(orig, "TestCase"), strings.HasSuffix(orig, "Spec"), stem == "conftest":
 		return kindTest
 	case strings.Contains(stem, "benchmark") || strings.HasSuffix(stem, "_bench"):
