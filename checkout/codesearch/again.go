@@ -53,6 +53,9 @@ func (a *again) chunks(c, o uint32) bool {
 	if len(a.chunk) < sameChunkWords || a.r.ix.chunks[c].kind != a.r.ix.chunks[o].kind {
 		return false
 	}
+	if n, m := a.r.ix.termsOf(o), len(a.chunk); float64(min(n, m)) < sameChunk*float64(max(n, m)) {
+		return false // however many they share; most end here
+	}
 	both, all := 0, len(a.chunk)
 	a.r.ix.eachTerm(o, func(id uint32, _ counts) {
 		if a.chunk[id] {

@@ -88,6 +88,11 @@ func (ix *Index) assemble() error {
 	ix.findCompounds()
 	ix.linkMentions(named)
 	ix.linkPrototypes()
+	ix.measured = make([]measured, len(ix.chunks))
+	for i := range ix.chunks {
+		c := &ix.chunks[i]
+		ix.measured[i] = measured{c.file, c.docLen, c.length, c.class, c.declared, c.speaks}
+	}
 	return nil
 }
 

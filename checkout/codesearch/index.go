@@ -35,6 +35,7 @@ type Index struct {
 	compounds []compound          // terms that may be two words in one
 	symbols   map[string][]uint32 // symbolKey → chunks
 	speaks    map[uint32][]uint32 // tests and prose → the chunks that define what they name
+	measured  []measured          // by chunk
 	defined   map[uint32][]uint32 // prototypes → the functions with the bodies
 
 	avgBody, avgDoc float64
@@ -63,6 +64,15 @@ type chunk struct {
 	prototype      bool // a function without a body, and in C or C++
 	declared       bool // such a one that has its body elsewhere, in Index.defined
 	name, parent   string
+}
+
+// measured is what scoring looks at of every chunk that has a word: by itself and small, since these are read all over the place.
+type measured struct {
+	file           uint32
+	docLen, length uint16
+	class          class
+	declared       bool
+	speaks         bool
 }
 
 type pathPosting struct {
@@ -207,6 +217,13 @@ func (ix *Index) eachTerm(c uint32, f func(id uint32, n counts)) {
 		id += uint32(r.uint())
 		f(id, counts(r.uint()))
 	}
+}
+
+// termsOf is how many terms a chunk has.
+func (ix *Index) termsOf(c uint32) int {
+	ch := &ix.chunks[c]
+	r := reader{b: ix.segs[ch.file][ch.termsAt:]}
+	return int(r.uint())
 }
 
 // postings gives the chunks that hold a term, in order.

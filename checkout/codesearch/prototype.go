@@ -44,7 +44,7 @@ func (r *ranking) lendToBodies() {
 	}
 	lent := map[uint32]float32{}
 	for _, c := range r.touched {
-		if !r.ix.chunks[c].declared {
+		if !r.ix.measured[c].declared {
 			continue
 		}
 		for _, d := range r.ix.defined[c] {

@@ -161,9 +161,10 @@ func (r *ranking) walk(t weighted, most float64, chunk func(i uint32, s float32)
 	oneBody, oneDoc := float32(1-w.BBody), float32(1-w.BDoc)
 	wBody, wDoc, wName, wParent, wSig := float32(w.Body), float32(w.Doc), float32(w.Name), float32(w.Parent), float32(w.Signature)
 	var fileTF float32
-	at := r.ix.chunks[chunks[0]].file
+	at := r.ix.measured[chunks[0]].file
+	all := r.ix.measured
 	for i, c := range chunks {
-		ch := &r.ix.chunks[c]
+		ch := &all[c]
 		n := tfs[i]
 		tf := wBody * float32(n.body()) / (oneBody + bBody*float32(ch.length))
 		if n > maxBody {
@@ -192,7 +193,7 @@ func (r *ranking) lend() {
 	}
 	var lenders []hit
 	for _, c := range r.touched {
-		if r.ix.chunks[c].speaks {
+		if r.ix.measured[c].speaks {
 			lenders = append(lenders, hit{c, float64(r.score[c])})
 		}
 	}
@@ -270,7 +271,7 @@ type match struct{ stem, dir float32 }
 
 // total puts a chunk's parts together, without the exact boosts.
 func (r *ranking) total(c uint32) float64 {
-	ch := &r.ix.chunks[c]
+	ch := &r.ix.measured[c]
 	f := ch.file
 	s := float64(r.score[c]) + r.w.Coherence*float64(r.file[f]) + float64(r.path[f])
 	s *= r.kind[ch.class]
