@@ -17,7 +17,7 @@ type Signals struct {
 	Tree    int     // chunks of the tree: the more there are, the better one of them fits by chance
 	Length  int     // words of the first candidate's file: a long one has something of everything
 	Spoken  bool    // the question is a sentence, and no keywords
-	Message bool    // the question has an error message, and the first candidate none of it in a literal
+	Message bool    // the question has an error message, and the first candidate none of it in a literal, and no frame leads there
 	Readme  bool    // the question speaks of the README, and the first candidate is in it
 	Named   bool    // all of the question's words are in the first candidate's name or its file's path
 }
@@ -135,7 +135,7 @@ func (r *ranking) signals(res Results) Signals {
 		}
 	}
 	s.Exact = r.exact[top.chunk] > 0
-	s.Message = len(r.asked.messages) > 0 && !r.literal[top.chunk]
+	s.Message = len(r.asked.messages) > 0 && !r.literal[top.chunk] && !r.placed[top.chunk]
 	at := r.ix.chunks[top.chunk].file
 	if weigh := r.asking + r.lacking; weigh > 0 {
 		s.Fit, s.Path = r.total(top.chunk)/weigh, float64(r.path[at])/weigh

@@ -9,8 +9,18 @@ import (
 
 // boostExact finds what the question names exactly.
 func (r *ranking) boostExact() {
+	placed := false
+	if r.w.PlaceNamed > 0 {
+		for _, p := range r.asked.places {
+			x := r.w.PlaceNamed
+			if !placed {
+				x *= r.w.PlaceRaised
+			}
+			placed = r.boostPlace(p, x) || placed
+		}
+	}
 	for _, id := range r.asked.idents {
-		r.boostSymbol(id)
+		r.boostSymbol(id, placed)
 	}
 	if r.w.Phrase > 0 {
 		for _, p := range r.asked.phrases {
@@ -32,11 +42,6 @@ func (r *ranking) boostExact() {
 			}
 		}
 	}
-	if r.w.PlaceNamed > 0 {
-		for _, p := range r.asked.places {
-			r.boostPlace(p)
-		}
-	}
 	if r.w.PathNamed > 0 {
 		for _, p := range r.asked.paths {
 			r.boostPath(p)
@@ -50,8 +55,15 @@ func (r *ranking) boostExact() {
 // shortQuestion is how many words that say something a question has at most that asks for what it names itself.
 const shortQuestion = 3
 
-func (r *ranking) boostSymbol(ident string) {
+// besideFrames is × a symbol that stands beside frames of a stack trace which lead into the tree: it is on the way to what
+// went wrong, or the exception's name.
+const besideFrames = .5
+
+func (r *ranking) boostSymbol(ident string, placed bool) {
 	w := r.w.Defines
+	if placed {
+		w *= besideFrames
+	}
 	if r.asked.alone {
 		w = r.w.DefinesAlone
 	}
@@ -223,22 +235,28 @@ func topReadme(path string) bool {
 
 // boostPlace finds the chunk around a line that a stack trace names. Traces name files by more of their path than the tree has
 // (/home/me/app/src/x.py), or by less.
-func (r *ranking) boostPlace(p place) {
+func (r *ranking) boostPlace(p place, x float64) (found bool) {
+	boost := func(c uint32, why string) {
+		r.boost(c, x, why)
+		r.placed[c] = true
+		found = true
+	}
 	for i := range r.ix.files {
 		f := &r.ix.files[i]
 		if !named(f.path, p.path) && !named(p.path, f.path) {
 			continue
 		}
 		if c, ok := r.moved(f, p); ok {
-			r.boost(c, r.w.PlaceNamed, "is "+p.name+", which held line "+strconv.Itoa(p.line))
+			boost(c, "is "+p.name+", which held line "+strconv.Itoa(p.line))
 			continue
 		}
 		for c := f.first; c < f.next; c++ {
 			if ch := &r.ix.chunks[c]; int(ch.start) <= p.line && p.line <= int(ch.end) && ch.end-ch.start < 400 {
-				r.boost(c, r.w.PlaceNamed, "holds line "+strconv.Itoa(p.line))
+				boost(c, "holds line "+strconv.Itoa(p.line))
 			}
 		}
 	}
+	return found
 }
 
 // moved finds the function that a frame names where its line now belongs to another one: the trace is of another version than the tree,

@@ -22,6 +22,7 @@ const (
 	messageGap   = 60       // bytes between two runs of one literal
 	messageClose = .6       // the share of the best chunk's run from which on another one is boosted too
 	quotedVerb   = 2        // words that a value in quotes counts for where the code has a verb in its place; one without quotes counts 1
+	goesOther    = .7       // × a run behind which the code has another word, and the message no value
 	behindGap    = .7       // × what follows something filled in, which may be another message's
 	wrappedParts = 3        // more parts between colons than these are errors wrapped in others …
 	innermost    = 2.5      // … and × this each counts more than what is around it
@@ -266,6 +267,9 @@ func (m pasted) runFrom(text []byte, i int) run {
 		return run{}
 	}
 	out := run{words: n + filled, bytes: len(phrase), size: float64(len(phrase)), text: phrase, literal: quotedAt(text, at)}
+	if filled == 0 && n < len(words) && otherText.Match(text[min(len(text), at+len(phrase)):]) {
+		out.size *= goesOther
+	}
 	rest, from := i+n, min(len(text), at+len(phrase))
 	for rest < len(m.words) {
 		ahead := text[from:min(len(text), from+messageGap)]
@@ -337,6 +341,7 @@ var (
 	valueText = regexp.MustCompile("(?:^|\\s)[\"'`][^\\s]+[\"'`]")
 	// verbText is where something is filled in: %s, {}, ${…}, #{…}, \(…).
 	verbText      = regexp.MustCompile("^[\\s\"'`(\\[<:=]*(?:%[-+#0-9.*]*[a-z]|\\{|\\$\\{|#\\{|\\\\\\()")
+	otherText     = regexp.MustCompile(`^ [a-z]{3}`)
 	commentLine   = regexp.MustCompile(`^\s*(?://|#|/\*|\*(?:[\s*/]|$)|--|;|%)`) // *p = is no comment
 	directiveText = regexp.MustCompile(`^\s*#\s*(?:\[|define\b)`)
 	spaces        = regexp.MustCompile(`[ \t\r]*\n[ \t\r]*|[ \t]{2,}`)

@@ -26,7 +26,7 @@ type asked struct {
 	options  []string // words with hyphens, as options and settings are called
 	paths    []string // things that look like paths, lower case
 	folders  []string // folders of the tree whose name stands in it, lower case
-	places   []place  // lines of files, as stack traces have them
+	places   []place  // lines of files, as stack traces have them, the innermost frame first
 	alone    bool     // the question is a single identifier
 	said     int      // how many words of it say something
 	wordy    float64  // 0: keywords … 1: whole sentences
@@ -35,6 +35,9 @@ type asked struct {
 	written  bool     // it asks where something is documented
 	readme   bool     // it speaks of the README
 }
+
+// maxPlaces is how many frames of a stack trace are looked at.
+const maxPlaces = 20
 
 // place is a line that a stack trace or a compiler names.
 type place struct {
@@ -102,11 +105,15 @@ func (ix *Index) parse(q Query, w *Weights) asked {
 		}
 	}
 	a.tests, a.written, a.readme = testText.MatchString(text), docsText.MatchString(text), readmeText.MatchString(text)
-	for _, m := range placeText.FindAllStringSubmatchIndex(text, 20) {
+	for _, m := range placeText.FindAllStringSubmatchIndex(text, 200) {
 		if n, err := strconv.Atoi(text[m[4]:m[5]]); err == nil && n > 0 {
 			a.places = append(a.places, place{strings.Trim(text[m[2]:m[3]], "/"), n, frameName(text, m[0], m[1])})
 		}
 	}
+	if strings.Contains(text, "most recent call last") {
+		slices.Reverse(a.places)
+	}
+	a.places = a.places[:min(len(a.places), maxPlaces)]
 	for _, m := range optionText.FindAllStringSubmatch(text, maxOptions) {
 		a.options = append(a.options, m[1])
 	}

@@ -27,6 +27,10 @@ const (
 	raisersShare = 1.3 // × what the message's own chunk gets: who asks wants to know what raises it
 )
 
+// anyName are names that texts have everywhere: whoever uses one need not mean this text.
+var anyName = map[string]bool{"message": true, "messages": true, "error": true, "errors": true, "text": true, "title": true, "description": true, "reason": true, "label": true,
+	"name": true, "value": true, "format": true, "default": true, "result": true, "detail": true, "details": true, "hint": true, "help": true, "summary": true, "string": true}
+
 // boostRaisers boosts the code that uses the name by which a chunk that is no function holds a literal. It does nothing where no name can be made
 // out.
 func (r *ranking) boostRaisers(c uint32, literal string, x float64) {
@@ -34,7 +38,7 @@ func (r *ranking) boostRaisers(c uint32, literal string, x float64) {
 		return
 	}
 	name := nameOfLiteral(r.linesOf(c), literal)
-	if len(name) < shortestName {
+	if len(name) < shortestName || anyName[strings.ToLower(name)] {
 		return
 	}
 	var holders []uint32

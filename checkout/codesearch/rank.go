@@ -30,6 +30,7 @@ type ranking struct {
 	declares            map[uint32]uint32   // functions → the prototypes that lent to them
 	texts               map[uint32]numbered // files that were read for this question; see text
 	kept                int                 // and their bytes
+	placed              map[uint32]bool     // chunks that a frame of a stack trace leads to
 	literal             map[uint32]bool     // chunks that hold most of an error message in a literal
 	missing             []string            // question words that stand nowhere in the tree
 	lacking             float64             // and what they weigh
@@ -51,7 +52,7 @@ func newRanking(ctx context.Context, ix *Index, w *Weights, a asked, prefix stri
 	}
 	buf = buf[:size]
 	return &ranking{buffer: buf, aside: ix.aside(a.folders), kind: kindWeights(w, &a), bestChunk: buf[2*n : 3*n],
-		ctx: ctx, ix: ix, w: w, asked: a, prefix: prefix, reasons: map[uint32][]string{}, declares: map[uint32]uint32{}, texts: map[uint32]numbered{}, literal: map[uint32]bool{},
+		ctx: ctx, ix: ix, w: w, asked: a, prefix: prefix, reasons: map[uint32][]string{}, declares: map[uint32]uint32{}, texts: map[uint32]numbered{}, literal: map[uint32]bool{}, placed: map[uint32]bool{},
 		score: buf[:n], exact: buf[n : 2*n], file: buf[3*n : 3*n+m], path: buf[3*n+m : 3*n+2*m], bestFile: buf[3*n+2*m : 3*n+3*m],
 		cover: buf[3*n+3*m : 3*n+4*m], bestCover: buf[3*n+4*m:]}
 }

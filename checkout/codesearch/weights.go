@@ -55,6 +55,7 @@ type Weights struct {
 	PathNamed        float64 // × the best score: the question names this file
 	ReadmeNamed      float64 // × the best score: the question speaks of the README, and this is the one at the top
 	PlaceNamed       float64 // × the best score: a stack trace names a line of this chunk
+	PlaceRaised      float64 // × PlaceNamed for the innermost frame of the tree
 
 	Adjacent         float64 // × their mean idf: two neighbouring words of the question that stand beside each other in the chunk
 	AdjacentSentence float64 // × Adjacent in a whole sentence, whose words stand beside each other by its grammar
@@ -113,7 +114,7 @@ func DefaultWeights() Weights {
 	w.PathFit = .6
 	w.Adjacent, w.AdjacentSentence, w.AdjacentForm, w.AdjacentRead = .4, .4, .7, 40
 	w.Defines, w.DefinesAlone, w.DefinesQualified, w.DefinesStem, w.DefinesAside, w.DefinesAmong = .5, 1, 1.5, 1.8, .3, .5
-	w.Phrase, w.PhraseFilled, w.Option, w.PathNamed, w.ReadmeNamed, w.PlaceNamed = 1, .3, 1, .7, 1.2, 1.2
+	w.Phrase, w.PhraseFilled, w.Option, w.PathNamed, w.ReadmeNamed, w.PlaceNamed, w.PlaceRaised = 1, .3, 1, .7, 1.2, 1.2, 1.5
 	w.FeedbackDocs, w.FeedbackDocsTerse, w.FeedbackTerms, w.Feedback, w.FeedbackCommon = 4, 8, 16, .1, .2
 	w.Declared, w.Prototype = .7, .5
 	w.Constructor = .75
