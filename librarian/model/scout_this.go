@@ -115,7 +115,11 @@ func (c *conversation) useUses() []use {
 	var uses []use
 	all := c.changedNames()
 	for _, n := range all[:min(len(all), scoutNames)] {
-		uses = append(uses, use{"grep", map[string]any{"repo": repo, "pattern": wholeWord(n), "limit": scoutUses}})
+		pattern := wholeWord(n)
+		if c.heirs() {
+			pattern = inheritPattern(n) + `|\b` + declaringWord + `\s+` + pattern
+		}
+		uses = append(uses, use{"grep", map[string]any{"repo": repo, "pattern": pattern, "limit": scoutUses}})
 	}
 	return uses
 }
@@ -244,6 +248,10 @@ var testPath = regexp.MustCompile(`(?i)(?:^|/)(?:tests?|specs?|__tests__|testdat
 // takeUses keeps what a search for a name found.
 func (c *conversation) takeUses(pattern string, p Part, matches []scoutCandidate, limited bool) {
 	name := strings.TrimPrefix(strings.TrimSuffix(strings.TrimPrefix(pattern, `\b`), `\b`), `\`)
+	heirs := c.heirs()
+	if heirs {
+		name = c.namedUse()
+	}
 	c.looked = append(c.looked, name)
 	if limited {
 		c.cut = append(c.cut, name)
@@ -255,9 +263,10 @@ func (c *conversation) takeUses(pattern string, p Part, matches []scoutCandidate
 		}
 		_, text, _ := strings.Cut(lines[i], fmt.Sprintf(":%d: ", m.Line))
 		u := usage{name, m.Path, text, m.Line}
-		if !remarkLine.MatchString(text) {
-			c.uses = append(c.uses, u)
+		if remarkLine.MatchString(text) || heirs && !u.inherits() && !(u.declares() && typeLine.MatchString(text)) {
+			continue
 		}
+		c.uses = append(c.uses, u)
 	}
 }
 
@@ -280,6 +289,10 @@ func (c *conversation) usesAnswer() map[string]any {
 		return map[string]any{"summary": why + " Name a function, a type or a file in the question.", "locations": locations, "description": scoutIs}
 	}
 	var told []string
+	heirs, uses := c.heirs(), "uses"
+	if heirs {
+		uses = "derives from"
+	}
 	slices.SortStableFunc(c.uses, func(a, b usage) int { return cmp.Compare(a.tests(), b.tests()) })
 	for _, n := range c.looked {
 		files, count := map[string]bool{}, 0
@@ -290,14 +303,16 @@ func (c *conversation) usesAnswer() map[string]any {
 			count++
 			files[u.path] = true
 			if len(locations) < scoutCited {
-				cite(u, "uses")
+				cite(u, uses)
 			}
 		}
 		least := ""
 		if slices.Contains(c.cut, n) {
 			least = "at least "
 		}
-		if count == 0 {
+		if heirs {
+			told = append(told, fmt.Sprintf("%s of %s %s from %s", least+plural(count, "line"), plural(len(files), "file"), map[bool]string{true: "derives", false: "derive"}[count == 1], code(n)))
+		} else if count == 0 {
 			told = append(told, "no line was found that uses "+code(n))
 		} else {
 			told = append(told, fmt.Sprintf("%s is used in %s%s of %s", code(n), least, plural(count, "line"), plural(len(files), "file")))

@@ -30,6 +30,44 @@ func TestScout_TheNameWhoseUsesAreAskedFor(t *testing.T) {
 	}
 }
 
+func TestScout_WhatDerivesFromWhatTheQuestionNames(t *testing.T) {
+	t.Parallel()
+	for question, want := range map[string]bool{
+		"which classes implement JarStore?": true, "what are all subclasses of the class Crate::Base?": true, "implementations of `Lid`": true,
+		"who calls parseHead?": false, "who implements the retry logic?": false, "what extends the timeout?": false,
+	} {
+		c := &conversation{brief: brief{Question: question}}
+		require.Equal(t, want, c.heirs() && c.namedUse() != "", question)
+	}
+	for line, want := range map[string]bool{
+		"public class Shelf extends Base implements Named, JarStore {": true, "class Shelf(JarStore):": true, "class Shelf : Base(), JarStore {": true,
+		"impl<T> JarStore for Shelf<T> {": true, "class Shelf < Jars::JarStore": true, "  include JarStore": true, "\timplements JarStore": true, "instance JarStore Shelf where": true,
+		"class Shelf final : public JarStore {": true, "defimpl JarStore, for: Shelf do": true, "extension Shelf: JarStore {": true, "        JarStore<TJar>,": true, "    JarStore": true,
+		"interface JarStore {": false, "var s JarStore = newShelf()": false, "    JarStore store = open(x);": false, "def f(store: JarStore):": false, "struct Shelf {": false,
+	} {
+		require.Equal(t, want, usage{name: "JarStore", path: "a", text: line, line: 1}.inherits(), line)
+	}
+	c := &conversation{brief: brief{Question: "who implements JarStore?"}, asked: map[string]int{"checkout_repo": 1, "grep": 1}, opened: []scoutCheckout{{Repo: "acme/app", Name: "acme/app@main"}},
+		tools: map[string]bool{"grep": true, "find_code": true}}
+	take := func(lines ...string) {
+		c.uses, c.looked = nil, nil
+		var matches []scoutCandidate
+		for i, l := range lines {
+			path, _, _ := strings.Cut(l, ":")
+			matches = append(matches, scoutCandidate{Path: path, Line: i + 1})
+		}
+		c.takeUses(`\bJarStore\b`, Part{Text: strings.Join(lines, "\n")}, matches, false)
+	}
+	take("a.java:1: interface JarStore {", "b.java:2: class Shelf implements JarStore {", "c.java:3: JarStore s = null;")
+	end := c.next()[0]
+	require.Equal(t, "In acme/app: one line of one file derives from `JarStore`.", end.args["summary"])
+	locations := end.args["locations"].([]map[string]any)
+	require.Len(t, locations, 2)
+	require.Equal(t, "derives from `JarStore`", locations[0]["note"])
+	take("a.go:1: type JarStore interface {", "c.go:2: var s JarStore")
+	require.Equal(t, "find_code", c.next()[0].tool, "Go does not say it in a line")
+}
+
 func TestScout_WhoCallsWhatTheQuestionNames(t *testing.T) {
 	t.Parallel()
 	c := &conversation{brief: brief{Question: "who calls lineLen()?"}, asked: map[string]int{"checkout_repo": 1}, opened: []scoutCheckout{{Repo: "acme/app", Name: "acme/app@main"}},
