@@ -113,6 +113,9 @@ func (r *ranking) findMissing(question string) {
 		if weakWords[p] {
 			weight = r.w.Weak
 		}
+		if r.asked.near[p] != "" {
+			weight *= misspeltLacks
+		}
 		r.lacking += weight * missingIDF * r.ix.idf(1)
 	}
 }

@@ -18,22 +18,23 @@ type Query struct {
 // asked is a question taken apart.
 type asked struct {
 	terms    []weighted
-	order    sequence // its words as they follow each other
-	idents   []string // as written: CamelCase, snake_case, a.b, a::b, name()
-	phrases  []string // quoted text
-	messages []pasted // lines that a program printed as it went wrong
-	filled   []string // quoted text of error messages: mostly values of the asker's own
-	options  []string // words with hyphens, as options and settings are called
-	paths    []string // things that look like paths, lower case
-	folders  []string // folders of the tree whose name stands in it, lower case
-	places   []place  // lines of files, as stack traces have them, the innermost frame first
-	alone    bool     // the question is a single identifier
-	said     int      // how many words of it say something
-	wordy    float64  // 0: keywords … 1: whole sentences
-	tests    bool     // it asks about tests
-	docs     bool     // it asks about documentation or examples
-	written  bool     // it asks where something is documented
-	readme   bool     // it speaks of the README
+	order    sequence          // its words as they follow each other
+	idents   []string          // as written: CamelCase, snake_case, a.b, a::b, name()
+	phrases  []string          // quoted text
+	messages []pasted          // lines that a program printed as it went wrong
+	filled   []string          // quoted text of error messages: mostly values of the asker's own
+	options  []string          // words with hyphens, as options and settings are called
+	paths    []string          // things that look like paths, lower case
+	folders  []string          // folders of the tree whose name stands in it, lower case
+	places   []place           // lines of files, as stack traces have them, the innermost frame first
+	alone    bool              // the question is a single identifier
+	said     int               // how many words of it say something
+	wordy    float64           // 0: keywords … 1: whole sentences
+	tests    bool              // it asks about tests
+	docs     bool              // it asks about documentation or examples
+	written  bool              // it asks where something is documented
+	near     map[string]string // its words that the tree does not have, and the stem of one that it has and which may be meant
+	readme   bool              // it speaks of the README
 }
 
 // maxPlaces is how many frames of a stack trace are looked at.
@@ -76,7 +77,7 @@ var (
 	errorText   = regexp.MustCompile(`(?m)(?:\b[A-Za-z_.]*(?:Error|Exception|Warning|Failure)|\b(?i:panic|fatal|error|exception|failed|failure)(?:\[\w+\])?)\s*:\s*(.+)$`)
 	errorLine   = regexp.MustCompile(`(?m)^\s*(?:\w+(?:\.|::|\\))+[A-Z]\w+: .+$`) // an exception whose name does not say that it is one
 	troubleText = regexp.MustCompile(`(?i)\b(?:fail(?:s|ed|ure)?|errors?|exception|panic|fatal|cannot|can't|could not|couldn't|unable|invalid|illegal|unexpected|undefined|denied|refused|rejected|timed out|missing|unknown|not found|no such|non-existent|(?:does not|doesn't) exist|already exists|not allowed|(?:un|not )supported|did you mean)\b`)
-	placeText   = regexp.MustCompile(`([\w@.+/-]+\.[A-Za-z]{1,5})(?::|", line |\()(\d{1,7})\b`)
+	placeText   = regexp.MustCompile(`([\w@.+/-]+\.[A-Za-z]{1,5})(?::|", line |\(|#L)(\d{1,7})\b`)
 	optionText  = regexp.MustCompile(`(?:^|[\s("'` + "`" + `])(?:--)?([a-z][a-z0-9]*(?:-[a-z0-9]+)+)(?:$|[\s)"'` + "`" + `,;:?!.=])`)
 	wordText    = regexp.MustCompile(`[\pL\pN_]+`)
 )
@@ -197,6 +198,9 @@ func (ix *Index) parse(q Query, w *Weights) asked {
 	if w.Synonym > 0 && !a.alone {
 		ix.addSynonyms(&a, words, seen, w)
 		ix.addPhrases(&a, text, seen, w)
+	}
+	if w.Misspelt > 0 {
+		ix.addMisspelt(&a, words, seen, w)
 	}
 	return a
 }

@@ -22,10 +22,11 @@ type Candidate struct {
 // Results are candidates, best first.
 type Results struct {
 	Candidates []Candidate
-	Confidence float64  // 0…1: about how often the first three hold the right file when the signals look like this
-	Signals    Signals  // what Confidence is made of
-	Terms      []string // the question's words that occur in the tree at all
-	Missing    []string // those that do not
+	Confidence float64           // 0…1: about how often the first three hold the right file when the signals look like this
+	Signals    Signals           // what Confidence is made of
+	Terms      []string          // the question's words that occur in the tree at all
+	Missing    []string          // those that do not
+	Near       map[string]string // of these, by word: the stem of one that does, a letter away, which was looked for instead
 }
 
 // Search ranks the tree's places for a question. An empty or wordless question gives no candidates and no error; the only errors are
@@ -56,7 +57,7 @@ func (ix *Index) SearchWeighted(ctx context.Context, q Query, w *Weights) (Resul
 		}
 		res.Terms = append(res.Terms, t.word)
 	}
-	res.Missing = r.missing
+	res.Missing, res.Near = r.missing, r.asked.near
 	res.Signals = r.signals(res)
 	res.Confidence = res.Signals.confidence()
 	if err := ctx.Err(); err != nil {

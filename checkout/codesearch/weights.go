@@ -31,6 +31,7 @@ type Weights struct {
 	SynonymReverse   float64 // × a synonym that the table has the other way round
 	Terse            float64 // × Synonym in a question of keywords alone
 	SynonymAlone     float64 // the same for a word that the whole tree does not have
+	Misspelt         float64 // a word of the tree that is but one letter away from one that it does not have (see misspelt.go)
 	PhraseWord       float64 // what a whole phrase weighs (see synonyms.txt)
 	Weak             float64 // an everyday word of a question (see weakWords)
 	Also             float64 // a guessed identifier's words
@@ -106,7 +107,7 @@ func DefaultWeights() Weights {
 	w := BaseWeights()
 	w.K1, w.BBody, w.BDoc, w.Name, w.Doc = 1.2, .45, .33, 3.5, 1.3
 	w.Synonym, w.SynonymReverse, w.Terse, w.SynonymAlone = .75, .5, .2, .65
-	w.Also, w.Weak, w.PhraseWord = .8, .7, 1
+	w.Also, w.Weak, w.PhraseWord, w.Misspelt = .8, .7, 1, .5
 	w.FileK1, w.Coherence = 10, .37
 	w.PathStem, w.PathDir, w.PathCover = .9, .4, .9
 	w.Lend, w.Lenders = .4, 20

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/google/jsonschema-go/jsonschema"
@@ -103,7 +104,13 @@ func candidateLine(rank int, c codesearch.Candidate) string {
 func findCodeText(list string, n int, found codesearch.Results) string {
 	var missing string
 	if len(found.Missing) > 0 {
-		missing = "[Not in this repository: " + tool.OneLine(tool.Clip(strings.Join(found.Missing, ", "), 300)) + ".]"
+		words := slices.Clone(found.Missing)
+		for i, w := range words {
+			if near := found.Near[w]; near != "" {
+				words[i] = w + " (taken for " + near + "…)"
+			}
+		}
+		missing = "[Not in this repository: " + tool.OneLine(tool.Clip(strings.Join(words, ", "), 300)) + ".]"
 	}
 	if n == 0 {
 		text := "No candidates found. Ask in other words, guess names in also, or use grep."
