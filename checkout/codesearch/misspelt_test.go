@@ -20,10 +20,10 @@ func TestSlipsOfTheKeyboard(t *testing.T) {
 		"src/b.py": "def close(shelf):\n    for lid in shelf:\n        press(lid)\n    return shelf\n",
 	}), Options{})
 	require.NoError(t, err)
-	res, err := ix.Search(t.Context(), Query{Question: "where are jars recieved?"})
+	res, err := ix.Search(t.Context(), Query{Question: "where are jars receivd?"})
 	require.NoError(t, err)
 	require.NotEmpty(t, res.Candidates)
 	require.Equal(t, "src/a.py", res.Candidates[0].Path)
-	require.Equal(t, map[string]string{"recieved": "receiv"}, res.Near)
-	require.Equal(t, []string{"recieved"}, res.Missing)
+	require.Equal(t, map[string]string{"receivd": "receiv"}, res.Near)
+	require.Equal(t, []string{"receivd"}, res.Missing)
 }
