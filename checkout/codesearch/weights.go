@@ -8,8 +8,9 @@ package codesearch
 //
 //  1. BM25F over its fields (name, enclosing name, signature, doc comment, body): how well its own words fit;
 //  2. plus two words of the question that stand side by side in it too (Adjacent), what its file as a whole has to say (Coherence),
-//     what its path says (PathStem, PathDir), and what tests and prose lend to the code they name (Lend);
-//  3. times the weight of its kind of path, and less for constructors and outside a folder that the question names;
+//     what its path says (PathStem, PathDir), and what tests and prose lend to the code they name (Lend), prototypes to what they
+//     declare (Declared);
+//  3. times the weight of its kind of path, and less for constructors, for prototypes whose body is known (Prototype), and outside a folder that the question names;
 //  4. after this first ranking once more, with the words that its best results share (Feedback);
 //  5. plus boosts, in shares of the best score, for what the question names exactly: symbols, quoted text, error messages, paths,
 //     lines of a stack trace (Defines, Phrase, PathNamed, PlaceNamed);
