@@ -33,7 +33,7 @@
 // its environment, is a pass for one command. A local command sees an ordinary
 // repository with objects missing and cannot be made to fetch. All objects that
 // come are checked, by git as they come or by git fsck afterwards (fsck.go). What a
-clone on this machine lacks is left out of its tree and named (incomplete.go).
+// clone on this machine lacks is left out of its tree and named (incomplete.go).
 //
 // Trees are written by Go code from git cat-file, each blob hashed on the way
 // (materialise.go), so attributes, filters, hooks and symbolic links have

@@ -16,6 +16,7 @@ var (
 		regexp.MustCompile(`^\s*["']?([A-Za-z_]\w*)["']?\s*(?::|=>)`),
 		regexp.MustCompile(`^\s*([A-Z][A-Z0-9_]+)\s*\(`), // a constant of a Java enum
 	}
+	fieldText     = []*regexp.Regexp{regexp.MustCompile(`^\s*[A-Za-z_]\w*(?:\.|->)([A-Za-z_]\w*)\s*=(?:[^=]|$)`)}
 	attributeText = regexp.MustCompile(`^\s*(?:#\[|@)`)
 	variantText   = regexp.MustCompile(`^\s*([A-Za-z_]\w*)`)
 )
@@ -31,13 +32,14 @@ const (
 var anyName = map[string]bool{"message": true, "messages": true, "error": true, "errors": true, "text": true, "title": true, "description": true, "reason": true, "label": true,
 	"name": true, "value": true, "format": true, "default": true, "result": true, "detail": true, "details": true, "hint": true, "help": true, "summary": true, "string": true}
 
-// boostRaisers boosts the code that uses the name by which a chunk that is no function holds a literal. It does nothing where no name can be made
-// out.
+// boostRaisers boosts the code that uses the name by which a chunk holds a literal; a function holds one where it puts it into a field
+// (shared.full = text("queue is full")). It does nothing where no name can be made out.
 func (r *ranking) boostRaisers(c uint32, literal string, x float64) {
+	names := definedText
 	if chunkKinds[r.ix.chunks[c].kind] == "function" {
-		return
+		names = fieldText
 	}
-	name := nameOfLiteral(r.linesOf(c), literal)
+	name := nameOfLiteral(r.linesOf(c), literal, names)
 	if len(name) < shortestName || anyName[strings.ToLower(name)] {
 		return
 	}
@@ -78,8 +80,8 @@ func (r *ranking) boostRaisers(c uint32, literal string, x float64) {
 	}
 }
 
-// nameOfLiteral is what the line with a literal calls it; "" where it does not say.
-func nameOfLiteral(lines []byte, literal string) string {
+// nameOfLiteral is what the line with a literal calls it, by one of some forms; "" where it does not say.
+func nameOfLiteral(lines []byte, literal string, forms []*regexp.Regexp) string {
 	all := strings.Split(string(lines), "\n")
 	words := strings.Fields(strings.ToLower(literal))
 	if len(words) > 3 {
@@ -98,7 +100,7 @@ func nameOfLiteral(lines []byte, literal string) string {
 		}
 		// The literal may stand alone on its line, below its name.
 		for _, before := range []string{line[:min(at, len(line))], previous(all, i)} {
-			for _, re := range definedText {
+			for _, re := range forms {
 				if m := re.FindStringSubmatch(before); m != nil {
 					return m[1]
 				}

@@ -16,6 +16,7 @@ func TestAMessageLeadsToWhatRaisesIt(t *testing.T) {
 		{"Rust", "err.rs", "pub enum Trouble {\n    #[error(\"basket is full of pears\")]\n    TooFull,\n    #[error(\"none\")]\n    Nothing,\n}\n\nfn fill_basket() -> R {\n    Err(Trouble::Nothing)\n}\n\nfn put() -> R {\n    Err(Trouble::TooFull)\n}\n", "put"},
 		{"an object of messages", "err.js", "const MESSAGES = {\n  fullUp: 'basket is full of pears',\n  nothing: 'none',\n};\n\nfunction fillBasket(x) {\n  return x.nothing;\n}\n\nfunction put(x) {\n  throw new Error(MESSAGES.fullUp);\n}\n", "put"},
 		{"Java, on two lines", "Err.java", "class Err {\n    private static final String TOO_FULL =\n        \"basket is full of pears\";\n\n    int fillBasket(int n) {\n        return n;\n    }\n\n    void put(int n) {\n        throw new Bad(TOO_FULL);\n    }\n}\n", "put"},
+		{"a field that a function fills", "err.c", "void make_texts(void)\n{\n  texts.full_up = text(\n      \"basket is full of pears\");\n  texts.nothing = text(\"none\");\n}\n\nint fill_basket(int n)\n{\n  return say(n, texts.nothing);\n}\n\nint put(int n)\n{\n  return say(n, texts.full_up);\n}\n", "put"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -38,6 +39,6 @@ func TestNameOfLiteral(t *testing.T) {
 		"nothing of it":                                             "",
 		"":                                                          "",
 	} {
-		require.Equal(t, want, nameOfLiteral([]byte(lines), "The box is empty"), lines)
+		require.Equal(t, want, nameOfLiteral([]byte(lines), "The box is empty", definedText), lines)
 	}
 }
