@@ -48,6 +48,7 @@ type pasted struct {
 var (
 	askingText  = regexp.MustCompile(`(?i)\?\s*$|^\W*(?:how|where|why|what|which|who|when|does|is|are|can|find|show|explain|i|we)\b`)
 	suggestText = regexp.MustCompile(`(?i)\bdid you mean\b.*\?\s*$`)
+	errorCode   = regexp.MustCompile(`^(?:\(error\) |-[A-Z]{2,} )\S+ \S`) // as Redis answers, and its client shows it
 	frameText   = regexp.MustCompile(`^\s*(?:at |File "|#\d+ |goroutine \d|note: |Stack trace|Traceback|\d+: 0x)`)
 	escapedText = strings.NewReplacer(`\n`, " ", `\t`, " ", `\r`, " ", `\"`, `"`, `\'`, `'`, "\\`", "`", `\\`, `\`)
 )
@@ -63,7 +64,7 @@ func pastedMessages(text string) []pasted {
 		if len(out) == maxPasted || frameText.MatchString(line) || after {
 			continue
 		}
-		marked := errorText.MatchString(line) || errorLine.MatchString(line) || strings.Contains(line, ": ") && troubleText.MatchString(line) || follows
+		marked := errorText.MatchString(line) || errorLine.MatchString(line) || strings.Contains(line, ": ") && troubleText.MatchString(line) || errorCode.MatchString(line) || follows
 		if !marked && asks(line) || marked && strings.HasSuffix(line, "?") && !suggestText.MatchString(line) {
 			continue
 		}

@@ -54,10 +54,11 @@ func TestMessageIsFoundWhereItsLiteralIs(t *testing.T) {
 func TestPastedMessagesAreLinesThatWerePrinted(t *testing.T) {
 	t.Parallel()
 	for question, want := range map[string]int{
-		"where is it decided that a request failed?":                                              0,
-		"How are invalid cookies rejected":                                                        0,
-		"what does this mean?\n\nopen store: cannot read index\n":                                 1,
-		"thread 'main' panicked at src/main.rs:10:20:\nthe lock is held":                          1,
+		"where is it decided that a request failed?":                     0,
+		"How are invalid cookies rejected":                               0,
+		"what does this mean?\n\nopen store: cannot read index\n":        1,
+		"thread 'main' panicked at src/main.rs:10:20:\nthe lock is held": 1,
+		"-NOAUTH Please sign in":                                         1, "(error) OOM no room": 1, "-v shows more": 0,
 		"Traceback (most recent call last):\n  File \"x.py\", line 3, in f\nValueError: bad port": 1,
 	} {
 		require.Len(t, pastedMessages(question), want, question)

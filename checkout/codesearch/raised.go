@@ -74,6 +74,9 @@ func (r *ranking) boostRaisers(c uint32, literal string, x float64) {
 			share *= r.w.DefinesAside
 		}
 		r.boost(h.chunk, x*share, "uses "+name+", which is “"+literal+"”")
+		if r.literal[c] {
+			r.literal[h.chunk] = true // as good as having it
+		}
 		if shown++; shown == raisersShown {
 			return
 		}
