@@ -65,7 +65,7 @@ func TestT6_T7_T10_WhatCanNoLongerBePostedIsNotLeftAtWork(t *testing.T) {
 		c := f.say("acme/pantry", 1, simUser, "@librarian why?")
 		f.eventually("it ends", func() bool { return strings.Contains(f.log.String(), "could not be posted") })
 		require.Equal(t, librarian.StateFailed, f.state(c.ID))
-		require.Empty(t, f.sim.Reactions(c.ID))
+		f.unmarked(c.ID)
 		require.Empty(t, f.ours("acme/pantry", c.ID))
 		require.NoError(t, f.sim.LockIssue("acme/pantry", 1, simUser, false))
 		_, answers := f.ask("acme/pantry", simUser, "@librarian retry")
@@ -122,7 +122,7 @@ func TestT6_T7_T10_WhatCanNoLongerBePostedIsNotLeftAtWork(t *testing.T) {
 		c = f.say("acme/pantry", 1, simUser, "@librarian why?")
 		f.eventually("the run ends", func() bool { return strings.Contains(f.log.String(), "run ended") })
 		require.Equal(t, librarian.StateCancelled, f.state(c.ID))
-		require.Empty(t, f.sim.Reactions(c.ID))
+		f.unmarked(c.ID)
 		require.Empty(t, f.ours("acme/pantry", c.ID))
 	})
 }
