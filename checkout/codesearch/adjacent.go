@@ -5,7 +5,8 @@ import "slices"
 // sequence is the question's words as they follow each other, without the small ones between them.
 type sequence struct {
 	words, stems []string
-	weights      []float64 // of a word and the next one together: their mean idf; 0 where one of them is nowhere in the tree
+	begins       *[26][26]bool // first two letters of what has one of the stems
+	weights      []float64     // of a word and the next one together: their mean idf; 0 where one of them is nowhere in the tree
 }
 
 func (ix *Index) sequenceOf(words []string) sequence {
@@ -25,7 +26,36 @@ func (ix *Index) sequenceOf(words []string) sequence {
 		}
 		last, lastIDF, ok = id, idf, known
 	}
+	s.begins = new([26][26]bool)
+	for _, st := range s.stems {
+		s.begin(st)
+	}
+	for w, st := range irregular {
+		if slices.Contains(s.stems, st) {
+			s.begin(w)
+		}
+	}
 	return s
+}
+
+func (s *sequence) begin(word string) {
+	if len(word) >= 2 && isLower(word[0]) && isLower(word[1]) {
+		s.begins[word[0]-'a'][word[1]-'a'] = true
+	}
+}
+
+// rulesOut reports whether a word of a text is one part, and none of the question: most are, and are told by their first two letters.
+func (s *sequence) rulesOut(word []byte) bool {
+	first := word[0] | 0x20
+	if !isLower(first) {
+		return false
+	}
+	for _, c := range word[1:] {
+		if !isLower(c) {
+			return false
+		}
+	}
+	return !s.begins[first-'a'][word[1]-'a']
 }
 
 // near is how many words on the two halves of a compound may stand: slow commands are logged in the slowlog.
@@ -78,7 +108,9 @@ func (s *sequence) pairs(text []byte, forms map[string][]form, other float64) ma
 		for j < len(text) && wordByte[text[j]] {
 			j++
 		}
-		if j-i > 1 && j-i <= maxWord {
+		if j-i > 1 && j-i <= maxWord && s.rulesOut(text[i:j]) {
+			since++
+		} else if j-i > 1 && j-i <= maxWord {
 			parts, ok := forms[string(text[i:j])]
 			if !ok {
 				parts = s.forms(string(text[i:j]))
