@@ -186,12 +186,6 @@ func (f *flow) rest() {
 	})
 }
 
-// unmarked waits until a question carries no mark: the 👀 goes a moment after the last state.
-func (f *flow) unmarked(question int64) {
-	f.t.Helper()
-	f.eventually("the question carries no mark", func() bool { return len(f.sim.Reactions(question)) == 0 })
-}
-
 // settled waits until the question carries 🚀 or 😕 and its runs are over: the mark comes a moment before the last state.
 func (f *flow) settled(comment int64) string {
 	f.t.Helper()

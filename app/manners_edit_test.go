@@ -35,7 +35,7 @@ func TestT10_AnEditTakesAQuestionBack(t *testing.T) {
 		require.NoError(t, f.sim.EditComment(c.ID, simUser, "never mind"))
 		f.ended(1)
 		require.Empty(t, f.ours("acme/pantry", 0), "nobody is told: who asked took it back")
-		f.unmarked(c.ID)
+		require.Empty(t, f.sim.Reactions(c.ID))
 
 		require.NoError(t, f.sim.EditComment(c.ID, simUser, "@librarian but what spoils first?"))
 		require.Equal(t, "rocket", f.settled(c.ID), "a mention that is put in again asks again")
@@ -80,7 +80,7 @@ func TestT10_AnEditTakesAQuestionBack(t *testing.T) {
 		f.eventually("the question is over", func() bool { return f.unfinished(c.ID) == 0 })
 		require.Zero(t, f.modelRuns())
 		require.Empty(t, f.ours("acme/pantry", 0))
-		f.unmarked(c.ID)
+		require.Empty(t, f.sim.Reactions(c.ID))
 	})
 	t.Run("T10 while it waits in the queue", func(t *testing.T) {
 		t.Parallel()
@@ -132,8 +132,8 @@ func TestT10_AnEditTakesAQuestionBack(t *testing.T) {
 		f.ended(3)
 		require.Empty(t, f.comments("acme/lids", p.Number))
 		require.Empty(t, f.sim.DiscussionComments("acme/pantry", d.Number))
-		f.unmarked(r.ID)
-		f.unmarked(d.ID)
+		require.Empty(t, f.sim.Reactions(r.ID))
+		require.Empty(t, f.sim.Reactions(d.ID))
 	})
 }
 
@@ -178,7 +178,7 @@ func TestO4_AReviewThatAsksTheSameOnALineIsAnsweredThere(t *testing.T) {
 		f.ended(2)
 		require.Len(t, f.replies("acme/lids", 1, line), 1)
 		require.Empty(t, f.comments("acme/lids", 1))
-		f.unmarked(r.ID)
+		require.Empty(t, f.sim.Reactions(r.ID))
 		require.Equal(t, "rocket", f.settled(line))
 	})
 	t.Run("O4 the line while the whole is worked", func(t *testing.T) {
@@ -192,7 +192,7 @@ func TestO4_AReviewThatAsksTheSameOnALineIsAnsweredThere(t *testing.T) {
 		f.ended(2)
 		require.Len(t, f.replies("acme/lids", 1, line), 1)
 		require.Empty(t, f.comments("acme/lids", 1))
-		f.unmarked(review)
+		require.Empty(t, f.sim.Reactions(review))
 	})
 	t.Run("O4 the line when the whole was answered", func(t *testing.T) {
 		t.Parallel()
@@ -221,7 +221,7 @@ func TestForgetTakesTheMarksOff(t *testing.T) {
 	require.Contains(t, answers[0].Body, "Now it works.")
 	forget, _ := f.ask("acme/pantry", simUser, "@librarian forget")
 	require.Empty(t, f.ours("acme/pantry", 0))
-	f.unmarked(id)
-	f.unmarked(again)
+	require.Empty(t, f.sim.Reactions(id))
+	require.Empty(t, f.sim.Reactions(again))
 	require.Equal(t, []string{"rocket"}, contents(f.sim.Reactions(forget)))
 }

@@ -209,7 +209,7 @@ func TestO8_CancelIsQuick(t *testing.T) {
 	go func() { <-came; ended = time.Now(); cancel() }()
 	_, err := s.Acquire(ctx, checkout.Request{Repo: repo(srv, "acme/one")})
 	require.ErrorIs(t, err, context.Canceled)
-	require.Less(t, time.Since(ended), 20*time.Second) // the bound is 2 s; a busy machine's is not
+	require.Less(t, time.Since(ended), 2*time.Second)
 	files, _ := filepath.Glob("/proc/[0-9]*/environ")
 	for _, f := range files {
 		b, _ := os.ReadFile(f)

@@ -157,7 +157,7 @@ func TestGrepCatastrophe(t *testing.T) {
 		r, err := c.Grep(t.Context(), checkout.GrepOptions{Pattern: pattern})
 		require.NoError(t, err)
 		require.Zero(t, r.Matches)
-		require.Less(t, time.Since(began), time.Minute)
+		require.Less(t, time.Since(began), 10*time.Second)
 	}
 }
 

@@ -324,7 +324,7 @@ func TestRetryAfter(t *testing.T) {
 		var e *model.Error
 		require.ErrorAs(t, err, &e)
 		require.Equal(t, time.Hour, e.RetryAfter)
-		require.Less(t, time.Since(began), time.Minute)
+		require.Less(t, time.Since(began), 5*time.Second)
 	})
 }
 
@@ -353,7 +353,7 @@ func TestCancelledAtOnce(t *testing.T) {
 		}()
 		_, err := p.open(t, w).Generate(ctx, model.Call{Messages: []model.Message{model.UserText("?")}})
 		require.ErrorIs(t, err, why)
-		require.Less(t, time.Since(began), time.Minute)
+		require.Less(t, time.Since(began), 10*time.Second)
 	})
 }
 

@@ -109,7 +109,7 @@ func TestCloudCredentials(t *testing.T) {
 		defer cancel()
 		began := time.Now()
 		require.ErrorIs(t, askCloud(ctx, m), context.DeadlineExceeded)
-		require.Less(t, time.Since(began), time.Minute)
+		require.Less(t, time.Since(began), 10*time.Second)
 	})
 
 	t.Run("later they are there", func(t *testing.T) {

@@ -116,8 +116,11 @@ func (r *Runner) post(ctx context.Context, run librarian.Run, h history) (sign l
 		}
 		return librarian.ReactionConfused, nil
 	}
-	if o.Silent {
-		return "", r.clear(ctx, run, h)
+	if o.Silent { // T10, seen while it was worked
+		if err := r.clear(ctx, run, h); err != nil {
+			return "", err
+		}
+		return "", errWithdrawn
 	}
 	if h.told() { // an attempt before this one came as far as the signs
 		if h.comment(librarian.RoleProgress, 1) == h.comment(librarian.RoleAnswer, 1) { // it became the answer

@@ -142,7 +142,7 @@ func TestEndlessOutputAndTimeOut(t *testing.T) {
 	o, err := c.Run(t.Context(), sandbox.Command{Line: "yes endless", Dir: c.tree, Read: []string{c.tree}, Timeout: 300 * time.Millisecond})
 	require.NoError(t, err)
 	require.Equal(t, sandbox.TimedOut, o.Killed)
-	require.Less(t, time.Since(began), 30*time.Second)
+	require.Less(t, time.Since(began), 3*time.Second)
 	require.LessOrEqual(t, len(o.Text), 50<<10)
 	require.True(t, strings.HasSuffix(o.Text, "endless"), o.Text[len(o.Text)-20:])
 
@@ -157,7 +157,7 @@ func TestNothingIsLeftBehind(t *testing.T) {
 	c := newCell(t, sandbox.Limits{})
 	began := time.Now()
 	o := c.sh(t, `sleep 1000 & echo $!; (trap '' HUP TERM; sleep 1000) & echo $!; setsid sleep 1000 2>/dev/null & echo $!; echo x > $TMPDIR/f; echo $TMPDIR`)
-	require.Less(t, time.Since(began), time.Minute, "a process that holds the output does not hold the run")
+	require.Less(t, time.Since(began), 5*time.Second, "a process that holds the output does not hold the run")
 	lines := strings.Split(strings.TrimSpace(o.Text), "\n")
 	require.NotEmpty(t, lines)
 	scratch := ""
